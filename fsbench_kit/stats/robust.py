@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from fsbench_kit.stats.ranks import mann_whitney_null, signed_rank_null
+from fsbench_kit.stats import special
+from fsbench_kit.stats.ranks import EXACT_UP_TO, mann_whitney_null, signed_rank_null
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.student import over_cells
-from fsbench_kit.stats.values import by_size, checked_confidence, runs
+from fsbench_kit.stats.values import DECIMALS, by_size, checked_confidence, runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fsbench_kit.stats.result import Floats
     from fsbench_kit.stats.values import Runs
 
@@ -66,15 +71,19 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
     1.99
     """
     logs_a, logs_b = runs(a, "a", at_least=MIN_RUNS).log(), runs(b, "b", at_least=MIN_RUNS).log()
-    _check_reach(_without_ties(logs_a.values.shape[-1], logs_b.values.shape[-1]), confidence)
+    _check_reach(_of_two_samples(logs_a.values.shape[-1], logs_b.values.shape[-1], confidence), confidence)
     n_a, n_b = logs_a.n, logs_b.n
     cells = np.broadcast_shapes(n_a.shape, n_b.shape)
     found = np.full((4, int(np.prod(cells))), np.nan)
     for chosen, (dense_a, dense_b) in by_size(logs_a, logs_b):
-        few = min(dense_a.shape[1], dense_b.shape[1])
-        null = _without_ties(dense_a.shape[1], dense_b.shape[1]) if few >= MIN_RUNS else None
-        ratios = (dense_b[:, :, None] - dense_a[:, None, :]).reshape(len(chosen), -1)
-        found[:, chosen] = _invert(ratios, null, confidence)
+        size_a, size_b = dense_a.shape[1], dense_b.shape[1]
+        left_out = _of_two_samples(size_a, size_b, confidence) if min(size_a, size_b) >= MIN_RUNS else _NO_INTERVAL
+        if size_a * size_b > _MANY:
+            each = zip(np.sort(dense_a), np.sort(dense_b), strict=True)
+            places = _counted([partial(_ratios_up_to, *of_cell) for of_cell in each])
+        else:
+            places = _sorted((dense_b[:, :, None] - dense_a[:, None, :]).reshape(len(chosen), -1))
+        found[:, chosen] = _invert(places, size_a * size_b, left_out)
     estimate, low, high, achieved = found.reshape(4, *cells)
     unknown = np.isnan(achieved)
     return RatioEstimate(
@@ -94,10 +103,6 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
             },
         ),
     )
-
-
-def _without_ties(n_a: int, n_b: int) -> Floats:
-    return mann_whitney_null(n_a, (1,) * (n_a + n_b))
 
 
 def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
@@ -139,17 +144,19 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
     2.00
     """
     ratios = paired_logs(a, b, at_least=MIN_PAIRS)
-    _check_reach(_signs(ratios.values.shape[-1]), confidence)
+    _check_reach(_of_pairs(ratios.values.shape[-1], confidence), confidence)
     n = ratios.n
     found = np.full((4, n.size), np.nan)
     for chosen, (dense,) in by_size(ratios):
         pairs = dense.shape[1]
-        first, second = np.triu_indices(pairs)
-        null = _signs(pairs) if pairs >= MIN_PAIRS else None
-        at_once = max(1, _MOST_AVERAGES // max(1, first.size))
-        parts = (dense[start : start + at_once] for start in range(0, len(dense) or 1, at_once))
-        averages = ((part[:, first] + part[:, second]) / 2 for part in parts)
-        found[:, chosen] = np.concatenate([_invert(each, null, confidence) for each in averages], axis=1)
+        left_out = _of_pairs(pairs, confidence) if pairs >= MIN_PAIRS else _NO_INTERVAL
+        averages = pairs * (pairs + 1) // 2
+        if averages > _MANY:
+            places = _counted([partial(_averages_up_to, of_cell) for of_cell in np.sort(dense)])
+        else:
+            first, second = np.triu_indices(pairs)
+            places = _sorted((dense[:, first] + dense[:, second]) / 2)
+        found[:, chosen] = _invert(places, averages, left_out)
     estimate, low, high, achieved = found.reshape(4, *n.shape)
     unknown = np.isnan(achieved)
     return RatioEstimate(
@@ -168,52 +175,106 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
     )
 
 
-_MOST_AVERAGES: Final = 2**23
-"""So many averages of two pairs are in memory at a time: five thousand pairs have more in a single cell."""
+_MANY: Final = 2**18
+"""From so many contrasts on they are counted and not sorted: 512 runs of each group have as many."""
+
+_LeftOut: TypeAlias = tuple[int, float]
+"""How many contrasts an interval leaves out at either end, counting the end itself, and what that achieves."""
+
+_NO_INTERVAL: Final[_LeftOut] = (0, 0.0)
 
 
-def _signs(n: int) -> Floats:
-    return signed_rank_null(tuple(range(2, 2 * n + 1, 2)))
+def _of_two_samples(n_a: int, n_b: int, confidence: float) -> _LeftOut:
+    contrasts, n = n_a * n_b, n_a + n_b
+    if n > EXACT_UP_TO:
+        return _by_normal_limit(contrasts, contrasts * (n + 1) / 12, confidence)
+    return _exactly(mann_whitney_null(n_a, (1,) * n), confidence)
 
 
-def _invert(contrasts: Floats, null: Floats | None, confidence: float) -> Floats:
+def _of_pairs(n: int, confidence: float) -> _LeftOut:
+    if n > EXACT_UP_TO:
+        return _by_normal_limit(n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) / 24, confidence)
+    return _exactly(signed_rank_null(tuple(range(2, 2 * n + 1, 2))), confidence)
+
+
+def _exactly(null: Floats, confidence: float) -> _LeftOut:
+    """Read it off the distribution of twice the statistic, whose odd places are empty without ties."""
+    tail = 2 * np.cumsum(null[::2])
+    outside = int((tail <= 1 - checked_confidence(confidence) + 1e-12).sum())
+    return outside, 1 - float(tail[max(outside, 1) - 1])
+
+
+def _by_normal_limit(contrasts: int, variance: float, confidence: float) -> _LeftOut:
+    sd, middle = variance**0.5, (contrasts - 1) / 2
+    outside = max(0, 1 + int(np.floor(middle + sd * special.ndtri((1 - checked_confidence(confidence)) / 2))))
+    return outside, 1 - 2 * float(special.ndtr((max(outside, 1) - 1 - middle) / sd))
+
+
+_Places: TypeAlias = Callable[[int], "Floats"]
+"""Gives the least contrast of each cell, the next one, ..., by its place from 0 on."""
+
+
+def _sorted(contrasts: Floats) -> _Places:
+    ordered = np.sort(contrasts, axis=-1)
+    return lambda place: ordered[:, place]
+
+
+def _counted(up_to: Sequence[Callable[[float], int]]) -> _Places:
+    """Halve the way to each contrast, given how many lie below a value: so many would not fit into memory."""
+
+    def at(place: int, counted: Callable[[float], int]) -> float:
+        low, high = -_FAR, _FAR
+        while high - low > 10.0**-DECIMALS:
+            middle = (low + high) / 2
+            low, high = (low, middle) if counted(middle) > place else (middle, high)
+        return high
+
+    return lambda place: np.array([at(place, counted) for counted in up_to])
+
+
+_FAR: Final = 2 * float(np.log(np.finfo(np.float64).max))
+"""No contrast of logarithms lies further from 0."""
+
+
+def _ratios_up_to(a: Floats, b: Floats, limit: float) -> int:
+    return int(np.searchsorted(b, a + limit, side="right").sum())
+
+
+def _averages_up_to(ratios: Floats, limit: float) -> int:
+    """Count averages of two pairs, of which each pair is one with itself."""
+    both_ways = np.searchsorted(ratios, 2 * limit - ratios, side="right").sum()
+    return int(both_ways + np.searchsorted(ratios, limit, side="right")) // 2
+
+
+def _invert(places: _Places, contrasts: int, left_out: _LeftOut) -> Floats:
     """Return estimate, low, high and the achieved confidence of the interval that a rank test leaves.
 
     Parameters
     ----------
+    places
+        The logarithms of ratios, whose number above the hypothesis is the statistic.
     contrasts
-        Logarithms of ratios, shape ``(cells, m)``: the statistic counts those above the hypothesis.
-    null
-        The distribution of twice the statistic, shape ``(2 m + 1,)``, without ties; ``None`` for no interval.
+        How many a cell has.
+    left_out
+        What the interval leaves out; nothing, where there is none.
 
     Returns
     -------
     ndarray
         Shape ``(4, cells)``; nan where there is none.
     """
-    found = np.full((4, len(contrasts)), np.nan)
-    if contrasts.size:
-        ordered = np.sort(contrasts, axis=-1)
-        middle = ordered.shape[1] - 1
-        found[0] = np.exp((ordered[:, middle // 2] + ordered[:, -(-middle // 2)]) / 2)
-        outside, achieved = (0, 0.0) if null is None else _outside(null, confidence)
-        if outside:
-            found[1:] = (
-                np.exp(ordered[:, outside - 1]),
-                np.exp(ordered[:, -outside]),
-                np.full(len(ordered), achieved),
-            )
-    return found
+    if not contrasts:
+        return np.full((4, 1), np.nan)
+    middle = contrasts - 1
+    estimate = np.exp((places(middle // 2) + places(-(-middle // 2))) / 2)
+    outside, achieved = left_out
+    if not outside:
+        return np.stack([estimate, *np.full((3, estimate.size), np.nan)])
+    ends = (np.exp(places(place)) for place in (outside - 1, contrasts - outside))
+    return np.stack([estimate, *ends, np.full(estimate.size, achieved)])
 
 
-def _outside(null: Floats, confidence: float) -> tuple[int, float]:
-    """Return how many contrasts to leave out at either end, counting the end itself, and what that achieves."""
-    tail = 2 * np.cumsum(null[::2])  # two-sided; without ties the odd places are empty
-    outside = int((tail <= 1 - checked_confidence(confidence) + 1e-12).sum())
-    return outside, 1 - float(tail[max(outside, 1) - 1])
-
-
-def _check_reach(null: Floats, confidence: float) -> None:
-    outside, widest = _outside(null, confidence)
+def _check_reach(left_out: _LeftOut, confidence: float) -> None:
+    outside, widest = left_out
     if outside == 0:
         raise ValueError(f"so few runs give no interval of {confidence:.3%}; the widest has {widest:.3%}")

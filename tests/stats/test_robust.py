@@ -1,8 +1,10 @@
+import tracemalloc
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 import pytest
+import scipy.stats as scipy_stats
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -101,3 +103,35 @@ def test_too_few_runs_are_refused() -> None:
 def test_a_level_out_of_reach_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no interval of 99\.000%; the widest has 97\.143%"):
         hodges_lehmann_log([1.0] * 4, [1.0] * 4, 0.99)
+
+
+@pytest.mark.parametrize("runs", [60, 700])
+def test_intervals_of_many_runs_are_what_the_tests_leave(runs: int) -> None:
+    a, b = np.random.default_rng(runs).lognormal(0, 0.05, (2, runs))
+
+    def of_two_samples(ratio: float) -> float:
+        return float(scipy_stats.mannwhitneyu(b / ratio, a, method="asymptotic").pvalue)
+
+    def of_pairs(ratio: float) -> float:
+        return float(scipy_stats.wilcoxon(np.log(b / ratio / a), method="asymptotic", correction=True).pvalue)
+
+    for found, p in ((hodges_lehmann_log(a, b), of_two_samples), (signed_rank_log(a, b), of_pairs)):
+        assert found.confidence == pytest.approx(0.95, abs=0.002)
+        for inside, outside in (
+            (found.low * 1.0005, found.low / 1.0005),
+            (found.high / 1.0005, found.high * 1.0005),
+        ):
+            assert p(float(outside)) < 0.05 < p(float(inside))
+        assert p(float(found.estimate)) > 0.9
+
+
+def test_thousands_of_runs_take_little_memory() -> None:
+    a, b = np.random.default_rng(1).lognormal(0, 0.05, (2, 3000))
+    tracemalloc.start()
+    try:
+        found = [hodges_lehmann_log(a, b), signed_rank_log(a, b)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5e6  # nine million ratios would be 72 MB
+    assert all(0.99 < estimate.low < 1 < estimate.high < 1.01 for estimate in found)
