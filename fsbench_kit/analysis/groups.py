@@ -164,11 +164,11 @@ def comparable(
     """
     counting = [] if include_failed else [pl.col("status") == "ok"]
     figures = cells(dataset, factor, where).filter(*counting)
-    there = figures["metric"].unique()
+    there = figures["metric"]
     measurements = figures.filter(wanted(metrics, there))
-    if not measurements.filter(~UNMEASURED).is_empty():
+    if _any_measured(measurements):
         return measurements.with_columns(_study(measurements))
-    if not figures.filter(~UNMEASURED).is_empty():
+    if _any_measured(figures):
         asked = " or ".join(metrics) if metrics else "what is compared by default"
         raise RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
     if where:
@@ -181,6 +181,10 @@ def comparable(
         hint=_meant(dataset, factor)
         or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
     )
+
+
+def _any_measured(figures: pl.DataFrame) -> bool:
+    return bool(figures.select((~UNMEASURED).any()).item())
 
 
 def _meant(dataset: Dataset, factor: str) -> str:
@@ -226,18 +230,7 @@ def groups_of(
         If the baseline is not in the data, or is given where there is none.
     """
     measured = measurements.filter(~UNMEASURED)
-    apart = telling(measured, keys)
-    table = (
-        measured.with_row_index("place")
-        .group_by(*apart, "level", maintain_order=True)
-        .agg(
-            "place",
-            pl.col(*(key for key in keys if key not in apart), "unit").first(),
-            **_OF_GROUP,
-        )
-        .with_row_index("group")
-        .with_columns(cell=pl.col("group").min().over(apart))
-    )
+    table = _table(measured, keys)
     names = in_order(table["level"].unique())
     if baseline is not None and with_what != "baseline":
         raise RequestError(
@@ -259,6 +252,17 @@ def groups_of(
     )
     in_groups = measured.with_columns(group=group)
     return Groups(in_groups, order, table.drop("place"), pairs, before)
+
+
+def _table(measured: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the groups of measurements, each with the places of its own."""
+    apart = telling(measured, keys)
+    numbered = measured.select("run_id", "averaged_over", key=measured.select(*apart, "level").hash_rows())
+    groups = numbered.with_row_index("place").group_by("key", maintain_order=True).agg("place", **_OF_GROUP)
+    first = measured.select(*keys, "level", "unit")[groups["place"].list.first()]
+    cell = first.select(first.select(apart).hash_rows().alias("cell")).to_series()
+    table = pl.concat([first, groups.drop("key")], how="horizontal").with_row_index("group")
+    return table.with_columns(cell=pl.col("group").min().over(cell))
 
 
 _AGAINST: Final[dict[Against, str]] = {"previous": "the previous level", "all": "all others"}

@@ -37,18 +37,15 @@ STRATA_DISAGREE: Final = Reason(
 def intervals(design: Design, samples: Samples, found: Estimates, options: Options) -> None:
     """Give the interval of rows with two or more runs in each group, over the units that the design plans with."""
     groups = design.groups
+    if design.plan.runs.is_empty():
+        _of_two_groups(groups, samples, found, options)
+        return
     planned = _planned(design, samples.rows)
     apart = samples.where(~np.isin(samples.rows, planned["row"].to_numpy()))
     some = independent(planned.filter(method="runs"))
     found.put_ratios(some)
     for alone in (apart, some):
-        if alone.rows.size:
-            _interval(alone, stats.welch_log, found, options)
-            _scatter(alone, found)
-            beside_two_samples(alone, found, options)
-            beside_few(groups, alone, stats.moderated_log, found, options)
-    if planned.is_empty():
-        return
+        _of_two_groups(groups, alone, found, options)
     mean = pl.col("value").log().mean().exp()
     means = planned.filter(method="means").group_by("row", "side", "unit", maintain_order=True).agg(mean)
     _interval(independent(means), stats.welch_log, found, options)
@@ -56,6 +53,15 @@ def intervals(design: Design, samples: Samples, found: Estimates, options: Optio
     _within_strata(planned, found, options)
     for (over,), rows in planned.select("row", over=_OVER).unique().group_by("over"):
         found.put(rows["row"].to_numpy(), over=over)
+
+
+def _of_two_groups(groups: Groups, samples: Samples, found: Estimates, options: Options) -> None:
+    """Give the interval of rows whose groups are independent."""
+    if samples.rows.size:
+        _interval(samples, stats.welch_log, found, options)
+        _scatter(samples, found)
+        beside_two_samples(samples, found, options)
+        beside_few(groups, samples, stats.moderated_log, found, options)
 
 
 def _planned(design: Design, rows: Ints) -> pl.DataFrame:

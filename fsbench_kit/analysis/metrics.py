@@ -95,7 +95,7 @@ def instead(word: str, there: Iterable[str]) -> str:
     >>> instead("bandwith", ["iops", "bytes", "bandwidth"])
     'Did you mean bandwidth? The choices are: bandwidth, iops.'
     """
-    return known_instead(word, sorted(metric for metric in there if METRICS[metric].better))
+    return known_instead(word, sorted(metric for metric in set(there) if METRICS[metric].better))
 
 
 def _is_one_of(name: str, values: Sequence[str]) -> pl.Expr:

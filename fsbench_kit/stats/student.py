@@ -97,9 +97,10 @@ def difference_p(ratio: LogRatio) -> Floats:
 
 def half_width_by_t(standard_error: Floats, df: NDArray[np.floating[Any]] | float, confidence: float) -> Floats:
     """Return how far an interval reaches to either side of its estimate."""
-    distinct, place = np.unique(df, return_inverse=True)  # a quantile takes its time, and df are often few
-    quantiles = special.stdtrit(distinct, (1 + checked_confidence(confidence)) / 2)
-    half_width: Floats = quantiles[place].reshape(np.shape(df)) * standard_error
+    df = np.asarray(df, dtype=np.float64)
+    alike = df.size and df.min() == df.max()  # a quantile takes its time
+    quantile = special.stdtrit(df.flat[0] if alike else df, (1 + checked_confidence(confidence)) / 2)
+    half_width: Floats = quantile * standard_error
     return half_width
 
 
