@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fsbench_kit as fsb
 from benchmarks.inputs import BONNIE as BONNIE_LOGS
 from benchmarks.inputs import IOZONE_WITH_CPU, SYSBENCH, other_digits
 from benchmarks.robustness import logs
@@ -272,6 +273,18 @@ def test_iozone_with_several_processes() -> None:
     assert parsed(texts) == 2  # one more is the example of those with a 0
     assert compare(texts) == [3, 4]
     assert set(clean.read(texts)[0]["iozone"].diagnostics["log"]) == {2}
+
+
+def test_a_log_that_is_not_read_as_its_like_in_an_earlier_folder(tmp_path: Path) -> None:
+    text = (iozone_logs.DATA / "3.489-throughput-readers-only.txt").read_text(encoding="utf-8")
+    (tmp_path / "earlier").mkdir()
+    for number in (1, 2):
+        (tmp_path / "earlier" / f"{number}.txt").write_text(text.replace(":39 2026", f":0{number} 2026"))
+    odd = tmp_path / "odd.txt"
+    odd.write_text(re.sub(r"(Max throughput .*= +)\d", r"\g<1>1", text, count=1))
+    alone = fsb.read_text(odd.read_text()).measurements.drop("run_id")
+    fsb.read(tmp_path / "earlier", cache=False)
+    assert fsb.read(odd, cache=False).measurements.drop("run_id").equals(alone)
 
 
 def test_iozone_whose_report_differs_from_its_table() -> None:

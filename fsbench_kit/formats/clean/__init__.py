@@ -75,9 +75,9 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     for figures in read_figures(groups, numbers) if groups else ():
         read_as, said, others = figures.as_examples()
         left += others
-        if read_as is not None:
+        if read_as is not None and (given := read_as.of_given()).group.logs:
             _remember(read_as.group)
-            found[read_as.group.example.owner].add(read_as.of_given(), [item for item in said if item.log >= 0])
+            found[given.group.example.owner].add(given, [item for item in said if item.log >= 0])
     return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
 
 
