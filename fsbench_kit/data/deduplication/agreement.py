@@ -30,6 +30,9 @@ _OTHERS: Final = MEASUREMENT_KEY[:-3]
 _FIRST: Final = (4, 16, 64)
 """By so many measurements, those with the longest prints, nearly all records are told apart."""
 
+_WORTH_IT: Final = 2**12
+"""Fewer measurements are held against others as fast as some of them would be first."""
+
 _TOGETHER: Final = 2**20
 """So many measurements are held against others at once."""
 
@@ -71,6 +74,14 @@ class Figures:
 
         What is missing, or of unknown rounding, can be anything.
         """
+        agree = (self._low[one] == self._low[other]) & (
+            self._high[one] == self._high[other]
+        )  # as most are printed
+        rest = np.flatnonzero(~agree)
+        agree[rest] = self._can_agree(one[rest], other[rest])
+        return np.asarray(agree)
+
+    def _can_agree(self, one: Numbers, other: Numbers) -> Flags:
         low, high, other_low, other_high = self._low[one], self._high[one], self._low[other], self._high[other]
         width, other_width = high - low, other_high - other_low
         floating = _FLOATING * np.maximum(np.abs(high), np.abs(other_high))
@@ -199,7 +210,9 @@ class Prints:
         They agree in all but a share of the measurements that both have, by enough digits.
         """
         few, many = self._by_number(one, other)
-        left = np.flatnonzero(self.may_be_same(one, other, tolerance))
+        left = np.arange(len(one))
+        if self.number[few].sum() > _WORTH_IT:
+            left = np.flatnonzero(self.may_be_same(one, other, tolerance))
         is_same = np.zeros(len(one), dtype=np.bool_)
         for some in self._split(left, self.number[few[left]]):
             is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
@@ -246,16 +259,20 @@ class Prints:
 
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
         """Return the rows of records, some of which can be equal, and the place of each row's record."""
-        sizes = self.number[records]
-        pair, place = _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+        pair, place = self._places(records, most)
         return pair, self._order[place]
+
+    def _places(self, records: Numbers, most: int | None) -> tuple[Numbers, Numbers]:
+        sizes = self.number[records]
+        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
 
     def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
         """Return rows of the one record of pairs which the other has as well: pair, row and row of the other."""
         is_alike = self._layout[few] == self._layout[many]
         if is_alike.all():  # as nearly always; then these are the rows in the same places
-            pair, item = self._rows(few, most)
-            return pair, item, self._rows(many, most)[1]
+            pair, place = self._places(few, most)
+            further = self._start[many] - self._start[few]
+            return pair, self._order[place], self._order[place + further[pair]]
         if not is_alike.any():
             pair, item = self._rows(few, most)
             at, partner = self._lookup.partners(item, many[pair])

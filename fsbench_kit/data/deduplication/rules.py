@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fsbench_kit.data.columns import RUN
 from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Flags, Numbers, Prints
 from fsbench_kit.data.deduplication.found import Found, Remark
-from fsbench_kit.model.records import Status
+from fsbench_kit.model.records import Setting, Status
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints alike in all its formats."""
@@ -238,7 +238,28 @@ def _formats_beside_each_other(runs: pl.DataFrame) -> _Buckets:
 
 def _is_in(numbers: Numbers, known: Numbers) -> Flags:
     """Whether numbers are among others, which are sorted."""
-    return np.searchsorted(known, numbers, "right") > np.searchsorted(known, numbers, "left")
+    if not len(known):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    return np.asarray(known.take(np.searchsorted(known, numbers), mode="clip") == numbers)
+
+
+class _Pairs:
+    """What is known of pairs of records: whether they are prints of one run."""
+
+    def __init__(self, compared: Callable[[Numbers], Flags]) -> None:
+        self._compared = compared
+        self._same = self._differ = np.array([], dtype=np.int64)
+
+    def are_same(self, codes: Numbers) -> Flags:
+        """Tell of pairs, in the order of their numbers, whether they are of one run."""
+        new = codes[~(_is_in(codes, self._differ) | _is_in(codes, self._same))]
+        if len(new):
+            is_same = self._compared(new)
+            self._same, self._differ = (
+                np.union1d(self._same, new[is_same]),
+                np.union1d(self._differ, new[~is_same]),
+            )
+        return _is_in(codes, self._same)
 
 
 class _Sets:
@@ -273,31 +294,40 @@ class _Sets:
 
         Each is compared with some that stand before it; of those that are together already, the first one counts.
         """
+        if not len(buckets.runs):
+            return
         apart: dict[int, tuple[int, str]] = {}
+        pairs = _Pairs(lambda codes: self._are_same(codes, enough))
         first = self._first_of_set(buckets)
-        # Nearly all differ in a few measurements, and are out of the way at once.
         lags = [(lag, buckets.pairs(lag)) for lag in range(1, _TRIES + 1)]
-        pairs = np.concatenate([self._codes(first[here], first[here + lag]) for lag, here in lags])
-        differ = self._differing(np.unique(pairs), enough)
-        for lag, all_places in lags:
-            places, done = all_places, differ[:0]
-            while len(places):
-                codes = self._codes(first[places], first[places + lag])
-                one, other = np.divmod(codes, len(self._set_of))
-                is_open = (self._set_of[one] != self._set_of[other]) & ~_is_in(codes, done)
-                places, codes = places[is_open], np.unique(codes[is_open])
-                is_same = ~_is_in(codes, differ)
-                is_same[is_same] = self._are_same(codes[is_same], enough)
-                if not is_same.any():  # then nothing has changed of what is compared
-                    break
-                differ = np.union1d(differ, codes[~is_same])
-                done = np.sort(np.concatenate([done, codes[~is_same], self._joined(codes[is_same], apart)]))
-                first = self._first_of_set(buckets)
+        for some in (
+            lags[:1],
+            lags[1:],
+        ):  # copies stand beside each other, and then need not be compared with more
+            known = [self._codes(first[here], first[here + lag]) for lag, here in some]
+            pairs.are_same(self._apart(np.unique(np.concatenate(known))))
+            for lag, all_places in some:
+                places, done = all_places, all_places[:0]
+                while len(places):
+                    codes = self._codes(first[places], first[places + lag])
+                    one, other = np.divmod(codes, len(self._set_of))
+                    is_open = (self._set_of[one] != self._set_of[other]) & ~_is_in(codes, done)
+                    places, codes = places[is_open], np.unique(codes[is_open])
+                    is_same = pairs.are_same(codes)
+                    if not is_same.any():  # then nothing has changed of what is compared
+                        break
+                    done = np.sort(np.concatenate([done, codes[~is_same], self._joined(codes[is_same], apart)]))
+                    first = self._first_of_set(buckets)
         self._remark(apart)
 
     def _codes(self, one: Numbers, other: Numbers) -> Numbers:
         """Return a number for each pair of records."""
         return np.minimum(one, other) * len(self._set_of) + np.maximum(one, other)
+
+    def _apart(self, codes: Numbers) -> Numbers:
+        """Return those pairs that are not together."""
+        one, other = np.divmod(codes, len(self._set_of))
+        return np.asarray(codes[self._set_of[one] != self._set_of[other]])
 
     def _first_of_set(self, buckets: _Buckets) -> Numbers:
         """Return for each record of buckets the first one there of its set."""
@@ -310,28 +340,32 @@ class _Sets:
 
         A pair that has changed its set meanwhile is left, because another one stands for it now.
         """
+        self._learn(np.concatenate(np.divmod(codes, len(self._set_of))))
         before, differ = self._set_of.copy(), []
         for code in codes.tolist():
             pair = divmod(code, len(before))
             into, out_of = sorted(self._set_of[number].item() for number in pair)
             if [into, out_of] != sorted(before[number] for number in pair):
                 continue
-            difference = self._of(into).difference(self._of(out_of))
+            difference = self._known[into].difference(self._known[out_of])
             if difference is not None:
                 differ.append(code)
                 apart.setdefault(pair[1], (pair[0], difference))
                 continue
-            self._of(into).add(self._known.pop(out_of))
+            self._known[into].add(self._known.pop(out_of))
             self._set_of[self._members[out_of]] = into
             self._members[into] += self._members.pop(out_of)
             apart.pop(pair[1], None)
         return np.array(differ, dtype=np.int64)
 
-    def _of(self, number: int) -> _Known:
-        """Return what is known of a set."""
-        if number not in self._known:
-            self._known[number] = _Known(self._found, number)
-        return self._known[number]
+    def _learn(self, numbers: Numbers) -> None:
+        """Look up what is known of some sets."""
+        new = [number for number in np.unique(self._set_of[numbers]).tolist() if number not in self._known]
+        runs, facts = (
+            frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
+        )
+        for number, run, known in zip(new, runs, facts, strict=True):
+            self._known[number] = _Known(run, known, self._found.settings[number])
 
     def _remark(self, apart: dict[int, tuple[int, str]]) -> None:
         """Warn of records with the same measurements that are said to be of different runs."""
@@ -344,13 +378,6 @@ class _Sets:
             )
             self.remarks.append(here.remark("SAME_FIGURES", message))
             self._remarked.add(second)
-
-    def _differing(self, codes: Numbers, enough: int | None) -> Numbers:
-        """Return those pairs of which few measurements tell that they are no prints of one run."""
-        if enough is None or not len(codes):
-            return codes[:0]
-        one, other = np.divmod(codes, len(self._set_of))
-        return np.asarray(codes[~self._prints.may_be_same(one, other, self._tolerance(one, other))])
 
     def _are_same(self, codes: Numbers, enough: int | None) -> Flags:
         """Tell of pairs whether they are prints of one run; where nothing has to agree, all are."""
@@ -381,16 +408,17 @@ class _Sets:
 class _Known:
     """What is known of the records of one run, which grows with each of them."""
 
-    def __init__(self, found: Found, number: int) -> None:
-        run, facts = (frame.row(number, named=True) for frame in (found.columns.runs, found.facts))
+    OF_RUN: Final = ("filesystem", "host", "started_at", "ended_at", "identity")
+
+    def __init__(self, run: dict[str, Any], facts: dict[str, Any], settings: Iterable[Setting]) -> None:
         facts |= {name: run[name] for name in ("filesystem", "host") if run[name]}
         facts |= {"beginning": run["started_at"], "end": run["ended_at"], "source": None, "name": None}
         self._facts = {name: value for name, value in facts.items() if value is not None}
         # What can have several values, of which some are known of a record that is not whole.
         self._values: dict[str, set[str]] = defaultdict(set)
         words = run["identity"] or []
-        settings = ((item.key, item.value) for item in found.settings[number])
-        for name, value in (*zip(words[::2], words[1::2], strict=True), *settings):
+        of_outside = ((item.key, item.value) for item in settings)
+        for name, value in (*zip(words[::2], words[1::2], strict=True), *of_outside):
             self._values[name].add(value)
 
     def add(self, other: _Known) -> None:
