@@ -55,7 +55,7 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     beside = _formats_beside_each_other(runs)
     alike = _buckets(runs, _alike(runs, main, telling))
     each = (in_one_place, nested, beside, alike)
-    sets = _Sets(found, np.unique(np.concatenate([buckets.runs for buckets in each])))
+    sets = _Sets(found, np.concatenate([buckets.runs for buckets in each]))
     sets.join(in_one_place, None)
     sets.join(nested, 0)
     sets.join(beside, _ENOUGH_BESIDE)
@@ -243,6 +243,12 @@ def _is_in(numbers: Numbers, known: Numbers) -> Flags:
     return np.asarray(known.take(np.searchsorted(known, numbers), mode="clip") == numbers)
 
 
+def _distinct(numbers: Numbers) -> Numbers:
+    """Return numbers sorted and each once; `np.unique` hashes them, which takes several times as long."""
+    ordered = np.sort(numbers)
+    return np.asarray(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))])
+
+
 class _Pairs:
     """What is known of pairs of records: whether they are prints of one run."""
 
@@ -256,8 +262,8 @@ class _Pairs:
         if len(new):
             is_same = self._compared(new)
             self._same, self._differ = (
-                np.union1d(self._same, new[is_same]),
-                np.union1d(self._differ, new[~is_same]),
+                np.sort(np.concatenate([known, more]), kind="stable")
+                for known, more in ((self._same, new[is_same]), (self._differ, new[~is_same]))
             )
         return _is_in(codes, self._same)
 
@@ -278,11 +284,11 @@ class _Sets:
         self._found = found
         self._runs = found.columns.runs
         self._set_of = np.arange(len(found))
-        self._members = {number: [number] for number in candidates.tolist()}
         self._known: dict[int, _Known] = {}
         self._remarked: set[int] = set()
         is_candidate = np.zeros(len(found), dtype=np.bool_)
         is_candidate[candidates] = True
+        self._members = {number: [number] for number in np.flatnonzero(is_candidate).tolist()}
         measurements = found.columns.measurements
         own = measurements.filter(pl.Series(is_candidate[measurements[RUN].to_numpy()]))
         self._prints = Prints(own, self._runs["tool"])
@@ -305,14 +311,14 @@ class _Sets:
             lags[1:],
         ):  # copies stand beside each other, and then need not be compared with more
             known = [self._codes(first[here], first[here + lag]) for lag, here in some]
-            pairs.are_same(self._apart(np.unique(np.concatenate(known))))
+            pairs.are_same(self._apart(_distinct(np.concatenate(known))))
             for lag, all_places in some:
                 places, done = all_places, all_places[:0]
                 while len(places):
                     codes = self._codes(first[places], first[places + lag])
                     one, other = np.divmod(codes, len(self._set_of))
                     is_open = (self._set_of[one] != self._set_of[other]) & ~_is_in(codes, done)
-                    places, codes = places[is_open], np.unique(codes[is_open])
+                    places, codes = places[is_open], _distinct(codes[is_open])
                     is_same = pairs.are_same(codes)
                     if not is_same.any():  # then nothing has changed of what is compared
                         break
@@ -360,7 +366,7 @@ class _Sets:
 
     def _learn(self, numbers: Numbers) -> None:
         """Look up what is known of some sets."""
-        new = [number for number in np.unique(self._set_of[numbers]).tolist() if number not in self._known]
+        new = [number for number in _distinct(self._set_of[numbers]).tolist() if number not in self._known]
         runs, facts = (
             frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
         )
@@ -397,7 +403,7 @@ class _Sets:
         """Return the records of each run, the most complete one first."""
         number, is_partial = self._prints.number, (self._runs["status"] == "partial").to_numpy()
         sets = []
-        for first in np.unique(self._set_of).tolist():
+        for first in np.flatnonzero(self._set_of == np.arange(len(self._set_of))).tolist():
             members = self._members.get(first, [first])
             if members[1:]:
                 members = sorted(members, key=lambda item: (is_partial[item], -number[item], item))
