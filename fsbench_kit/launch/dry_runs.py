@@ -162,10 +162,10 @@ def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryR
             continue
         target = run.target
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
-        make = () if target.name in ready else (*target.commands.make, *_aged(target))
+        make = () if target.name in ready else (*target.commands.make, *target.ageing_commands)
         remove = () if plan.reuses(target) else target.commands.remove
-        if plan.restores(target):
-            make = (*(make and (*make, *remove)), *target.restoring("IMAGE").make)
+        if restoring := plan.restoring(target):
+            make, remove = (*(make and (*make, *restoring.keep)), *restoring.make), restoring.remove
         if plan.freshness(target) != "fresh":
             ready[target.name] = target
         stage = run.stage if run.round is None else f"round {run.round}"
@@ -173,15 +173,10 @@ def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryR
             f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(folders)}",
             (*rest, *make, *_tuned(plan, run), *_work(plan, run, folders), *remove),
         )
-    kept = (target for target in reversed(ready.values()) if plan.reuses(target))
+    kept = (target for target in reversed(ready.values()) if plan.stays(target))
     remove = tuple(command for target in kept for command in target.commands.remove)
     if remove:
         yield DryRunStep("after the last run", remove)
-
-
-def _aged(target: Target) -> Iterator[Argv]:
-    if target.ageing is not None:
-        yield target.ageing.command(target.commands.directory)
 
 
 def _tuned(plan: Plan, run: PlannedRun) -> Iterator[Argv]:

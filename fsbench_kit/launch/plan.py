@@ -36,7 +36,7 @@ import re
 import tomllib
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -46,7 +46,6 @@ from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_err
 from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
-from fsbench_kit.launch.targets.loop import LoopTarget
 from fsbench_kit.launch.tuning import TUNING, Tuning
 from fsbench_kit.launch.words import Around
 from fsbench_kit.launch.workloads import Workload
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.targets import Folders
+    from fsbench_kit.launch.targets.steps import Restoring
     from fsbench_kit.launch.workloads import Argv
 
 IMAGE_SHARE: Final = 0.75
@@ -129,9 +129,9 @@ class Plan(PlanTable):
         What cannot change within a launch, and is varied between the launches of a campaign: kernels, machines,
         versions of tools, settings of the BIOS. Each key is a setting, and each value one of its levels.
     filesystems
-        Whether each run gets a fresh filesystem, all runs on a target the same one, or each a copy of the image
-        that was made, and aged, for the first (``restored``, with ``kind = "loop"``). In any case a run begins in
-        an empty directory.
+        Whether each run gets a fresh filesystem, all runs on a target the same one, or each the state in which it
+        was made, and aged, for the first (``restored``): by a snapshot of btrfs or ZFS, or by a copy of the image,
+        with ``kind = "loop"``. In any case a run begins in an empty directory.
     drop_caches
         Whether the kernel's caches are dropped before each run, where that is permitted. Say ``false`` on a
         machine that others use.
@@ -244,8 +244,11 @@ class Plan(PlanTable):
     def _refuse_unrestorable(self) -> None:
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
-                if self.freshness(target) == "restored" and not self.restores(target):
-                    what = f'target "{target.name}" cannot be restored: it is no image of kind = "loop"'
+                if self.freshness(target) == "restored" and target.restoring is None:
+                    what = (
+                        f'target "{target.name}" cannot be restored: its filesystem has no snapshots, '
+                        'and it is no image of kind = "loop"'
+                    )
                     at = Place(key, number, "filesystems") if target.filesystems else Place(key="filesystems")
                     raise PlanError(what, at, hint='Write for it: filesystems = "fresh" or "reused"')
 
@@ -319,13 +322,18 @@ class Plan(PlanTable):
         """Whether all runs on a target share one filesystem."""
         return self.freshness(target) == "reused"
 
-    def restores(self, target: Target) -> TypeGuard[LoopTarget]:
-        """Whether each run on a target gets a copy of the filesystem that was made for all of them."""
-        return self.freshness(target) == "restored" and isinstance(target, LoopTarget)
+    def restoring(self, target: Target) -> Restoring | None:
+        """Return how each run on a target gets the filesystem that was made for all of them, if it does."""
+        return target.restoring if self.freshness(target) == "restored" else None
+
+    def stays(self, target: Target) -> bool:
+        """Whether one filesystem of a target stays mounted for all runs."""
+        restoring = self.restoring(target)
+        return self.reuses(target) or (restoring is not None and restoring.copied is None)
 
     def keeps_own_cache(self, target: Target) -> bool:
         """Whether runs on a target find in its own cache what earlier ones have left there."""
-        return target.own_cache is not None and self.reuses(target)
+        return target.own_cache is not None and self.stays(target)
 
     def _refuse_over_timeout(self, at: Place, workload: Workload) -> None:
         timeout = self.timeout_of(workload)
@@ -372,7 +380,8 @@ class Plan(PlanTable):
             written += sum(run.least_written or 0 for run in runs)
             aged = target.ageing.written(target.capacity) if target.ageing and target.capacity else 0
             written += (target.written + aged) * (len(runs) if self.freshness(target) == "fresh" else 1)
-            written += target.copied * len(runs) if self.restores(target) else 0
+            restoring = self.restoring(target)
+            written += (restoring.copied or 0) * len(runs) if restoring else 0
         return written
 
 

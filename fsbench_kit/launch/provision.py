@@ -1,14 +1,12 @@
-"""Gives each run its filesystem: a fresh one, a copy of one, or that of its target's earlier runs."""
+"""Gives each run its filesystem: a fresh one, the state of one that was made once, or that of earlier runs."""
 
 from __future__ import annotations
 
-import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from fsbench_kit.launch.targets import StepError
-from fsbench_kit.launch.targets.loop import IMAGE
+from fsbench_kit.launch.targets.steps import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.targets import Ready, Target
-    from fsbench_kit.launch.targets.loop import LoopTarget
 
 
 @dataclass
@@ -29,7 +26,7 @@ class Provision:
     scratch
         Tells a target's scratch folder.
     plan
-        Tells which targets stay ready for all of their runs, and which are copied for each.
+        Tells which targets stay ready for all of their runs, and which are restored for each.
     consent
         Which block devices may be overwritten.
     """
@@ -38,7 +35,6 @@ class Provision:
     plan: Plan
     consent: Consent
     _ready: dict[str, Ready] = field(default_factory=dict)
-    _images: dict[str, Ready] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Self:
@@ -57,69 +53,54 @@ class Provision:
         StepError
             On entering, if the target cannot be made ready.
         """
-        if self.plan.restores(target):
-            with self._restored(target) as ready:
-                yield ready
-            return
-        if not self.plan.reuses(target):
-            with self._made(target) as ready:
-                yield ready
-            return
-        if target.name not in self._ready:
-            self._ready[target.name] = self._stack.enter_context(self._made(target))
-        ready = self._ready[target.name]
-        with _folder(ready.directory / "run") as directory:
-            yield replace(ready, directory=directory, steps=list(ready.steps))
-
-    @contextmanager
-    def _restored(self, target: LoopTarget) -> Iterator[Ready]:
-        """Copy the image of a target, which is made and aged when it is needed first."""
-        image, steps = f"image-{target.name}", []
-        if target.name not in self._images:
-            with ExitStack() as stack:
-                folder = stack.enter_context(_folder(self.scratch(target) / image))
-                with target.ready(folder, self.consent) as made, self._aged(target, made, folder):
-                    pass
-                self._images[target.name] = made
-                self._stack.enter_context(stack.pop_all())
-            steps = made.steps
-        made = self._images[target.name]
-        with (
-            _folder(self.scratch(target) / f"target-{target.name}") as folder,
-            target.restored(folder, f"../{image}/{IMAGE}") as ready,
-            _folder(ready.directory / "run") as directory,
-        ):
-            ready.steps[:0] = steps
-            text = f"{made.text}\n{ready.text}"
-            yield replace(ready, directory=directory, settings=made.settings | ready.settings, text=text)
+        freshness = self.plan.freshness(target)
+        with ExitStack() as stack:
+            if freshness == "fresh":
+                ready = stack.enter_context(self._made(target))
+            elif freshness == "restored":
+                ready = stack.enter_context(self._restored(target))
+            else:
+                if target.name not in self._ready:
+                    self._ready[target.name] = self._stack.enter_context(self._made(target))
+                ready = self._ready[target.name]
+                ready = replace(ready, steps=list(ready.steps))
+            # A fresh one is empty but for the files of its ageing, and stays as its root directory was made.
+            if freshness != "fresh" or target.ageing is not None:
+                ready = replace(ready, directory=stack.enter_context(temporary_folder(ready.directory / "run")))
+            yield ready
 
     @contextmanager
     def _made(self, target: Target) -> Iterator[Ready]:
         with (
-            _folder(self.scratch(target) / f"target-{target.name}") as folder,
+            temporary_folder(self._folder(target)) as folder,
             target.ready(folder, self.consent) as made,
-            self._aged(target, made, folder) as ready,
         ):
-            yield ready
+            target.age(made, folder)
+            yield made
 
     @contextmanager
-    def _aged(self, target: Target, ready: Ready, folder: Path) -> Iterator[Ready]:
-        """Age a target, if it is to be aged, and give its runs a folder beside the files of that."""
-        if target.ageing is None:
-            yield ready
-            return
-        # The files are left beside those of the runs.
-        if not ready.undo(folder, target.ageing.command(target.commands.directory)):
-            raise StepError(ready.steps)
-        ready.settings |= target.ageing.settings
-        with _folder(ready.directory / "run") as directory:
-            yield replace(ready, directory=directory)
+    def _restored(self, target: Target) -> Iterator[Ready]:
+        """Give a run the state of a target, which is made and aged when it is needed first."""
+        steps = []
+        if target.name not in self._ready:
+            self._ready[target.name] = self._stack.enter_context(self._kept(target))
+            steps = self._ready[target.name].steps
+        made = self._ready[target.name]
+        with target.restored(made, self._folder(target)) as ready:
+            ready.steps[:0] = steps
+            yield replace(ready, text=f"{made.text}\n{ready.text}")
 
+    @contextmanager
+    def _kept(self, target: Target) -> Iterator[Ready]:
+        """Make and age a target: to be copied, or to stay mounted where its filesystem has snapshots."""
+        with temporary_folder(self._folder(target)) as folder, ExitStack() as mounted:
+            made = mounted.enter_context(target.ready(folder, self.consent))
+            target.age(made, folder)
+            if target.restoring is not None and target.restoring.copied is None:
+                target.keep(made, folder)
+            else:
+                mounted.close()
+            yield made
 
-@contextmanager
-def _folder(folder: Path) -> Iterator[Path]:
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
+    def _folder(self, target: Target) -> Path:
+        return self.scratch(target) / f"target-{target.name}"

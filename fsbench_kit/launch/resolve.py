@@ -97,7 +97,7 @@ def resolve_plan(
         notes += [f'Target "{target.name}": {sentence}.' for sentence in sentences]
     notes += [
         f'Target "{t.name}": {t.own_cache} may still hold data of earlier runs, because the '
-        'filesystem is reused. To avoid that, write: filesystems = "fresh"'
+        f'filesystem is {plan.freshness(t)}. To avoid that, write: filesystems = "fresh"'
         for t in adapted
         if plan.keeps_own_cache(t)
     ]
@@ -205,7 +205,7 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Con
                 what = f'{name} and {again} are the same device (targets "{one.name}" and "{other.name}")'
                 hint = "Name another device; or to use it in turn, give it the same name in both."
                 raise LaunchError(what, hint=hint)
-            if plan.reuses(one) or plan.reuses(other):
+            if plan.stays(one) or plan.stays(other):
                 what = f'targets "{one.name}" and "{other.name}" cannot both keep their filesystem on {name}'
                 hint = 'Give each a device of its own, or write: filesystems = "fresh"'
                 raise LaunchError(what, hint=hint)
@@ -217,7 +217,8 @@ def _refuse_too_little_space(plan: Plan, folders: Folders) -> None:
     results = _existing(folders.results)
     beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
-        images = 2 if plan.restores(target) else 1  # the one that is copied, and the copy
+        restoring = plan.restoring(target)
+        images = 2 if restoring and restoring.copied is not None else 1  # the one that is copied, and the copy
         place, need = _existing(target.place(folders)), images * target.space_needed(largest)
         besides = ""
         if beside and place.stat().st_dev == results.stat().st_dev:

@@ -46,9 +46,15 @@ class Ageing(PlanTable):
         """What there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
         return {"fill": f"{self.fill:g}", "churn": f"{self.churn if self.fill else 0:g}"}
 
-    def command(self, directory: str) -> tuple[str, ...]:
-        """Return the command that ages the filesystem of an empty directory."""
-        return (sys.executable, _PROGRAM, directory, f"{self.fill:g}", f"{self.churn:g}", str(self.seed))
+    def command(self, directory: str, *count: str) -> tuple[str, ...]:
+        """Return the command that ages the filesystem of an empty directory.
+
+        Parameters
+        ----------
+        *count
+            A command that makes the filesystem count its space, where a sync does not.
+        """
+        return (sys.executable, _PROGRAM, directory, f"{self.fill:g}", f"{self.churn:g}", str(self.seed), *count)
 
     def written(self, capacity: int) -> int:
         """Return the bytes that this writes to a filesystem that holds so many."""

@@ -1,6 +1,7 @@
 """Fills a filesystem with files and churns them, until it is as full as was asked for.
 
-``__main__.py DIRECTORY FILL CHURN SEED``: the files are in a new directory ``aged`` in this one, and stay there.
+``__main__.py DIRECTORY FILL CHURN SEED [COMMAND...]``: the files are in a new directory ``aged`` in this one, and
+stay there. The command, if there is one, makes the filesystem count its space where a sync does not.
 Their sizes are log-uniform from 4 KiB to 4 MiB, or less where the filesystem is small. Churning takes a file at
 random and removes it, cuts it short or overwrites a few blocks of it, and writes as many bytes again: so free
 space is scattered, and files are in pieces. What is written cannot be compressed. Says in a line what came of it;
@@ -15,6 +16,7 @@ import ctypes
 import errno
 import os
 import random
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -38,8 +40,9 @@ _TRIES: Final = 5
 class Files:
     """The files of an aged filesystem."""
 
-    def __init__(self, directory: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int, count: tuple[str, ...]) -> None:
         self._directory = directory
+        self._count = count
         self._chance = random.Random(seed)  # noqa: S311
         self._noise = self._chance.randbytes(2 * _LARGEST)
         self._files: list[tuple[Path, int]] = []
@@ -71,7 +74,7 @@ class Files:
         return used / room
 
     def _space(self) -> tuple[int, int]:
-        self._sync()
+        self._settle()
         space = os.statvfs(self._directory)
         used = space.f_blocks - space.f_bfree
         return used * space.f_frsize, (used + space.f_bavail) * space.f_frsize
@@ -88,7 +91,7 @@ class Files:
                     raise
                 # What was removed is free after a sync for some, and in part taken by what notes where files are.
                 self.shrink(_SYNC)
-                self._sync()
+                self._settle()
 
     def shrink(self, size: int) -> None:
         """Remove files of so many bytes, one at least."""
@@ -149,17 +152,23 @@ class Files:
         if self._unsynced >= _SYNC:
             self._sync()
 
+    def _settle(self) -> None:
+        """Wait until what was removed is free, and what was written has its place."""
+        self._sync()
+        if self._count:
+            subprocess.run(self._count, stdout=subprocess.DEVNULL, check=True)
+
     def _sync(self) -> None:
         self._unsynced = 0
         if ctypes.CDLL(None, use_errno=True).syncfs(self._descriptor):
             raise OSError(ctypes.get_errno(), "cannot sync the filesystem")
 
 
-def main(directory: str, fill: str, churn: str, seed: str) -> int:
+def main(directory: str, fill: str, churn: str, seed: str, *count: str) -> int:
     """Age a filesystem, and return the exit code."""
     folder = Path(directory, "aged")
     folder.mkdir()
-    files = Files(folder, int(seed))
+    files = Files(folder, int(seed), count)
     goal = float(fill)
     try:
         _settle(files, goal)

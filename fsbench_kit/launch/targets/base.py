@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -11,17 +13,19 @@ from pydantic import Field, model_validator
 
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
-from fsbench_kit.launch.targets.steps import Commands
+from fsbench_kit.launch.targets.steps import Commands, StepError
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.launch.tuning import TUNING, Tuning
 from fsbench_kit.launch.words import Around
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.ageing import Ageing
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.steps import Ready
+    from fsbench_kit.launch.targets.steps import Command, Ready, Restoring
     from fsbench_kit.launch.tools import Program
 
 
@@ -160,6 +164,11 @@ class BaseTarget(VariedTable, ABC):
         return None
 
     @property
+    def ageing_commands(self) -> tuple[Command, ...]:
+        """The command that ages it, if it is aged."""
+        return ()
+
+    @property
     def written(self) -> int:
         """The bytes that are written to make it ready, as far as they are known."""
         return 0
@@ -195,3 +204,53 @@ class BaseTarget(VariedTable, ABC):
         StepError
             On entering, if a command fails.
         """
+
+    @property
+    def restoring(self) -> Restoring | None:
+        """How each run gets the filesystem that was made for the first; ``None`` where it cannot."""
+        return None
+
+    def age(self, made: Ready, folder: Path) -> None:
+        """Age what `ready` yielded in a folder, if it is to be aged. The files stay beside those of the runs.
+
+        Raises
+        ------
+        StepError
+            If the level is not reached.
+        """
+        for command in self.ageing_commands:
+            if not made.undo(folder, command):
+                raise StepError(made.steps)
+        if self.ageing is not None:
+            made.settings |= self.ageing.settings
+
+    def keep(self, made: Ready, folder: Path) -> None:
+        """Keep the state that a filesystem with snapshots is in, for `restored`."""
+        if self.restoring is not None:
+            made.run(folder, *self.restoring.keep)
+
+    @contextmanager
+    def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
+        """Give a run the state that was kept.
+
+        Parameters
+        ----------
+        made, folder
+            What `ready` yielded in which folder.
+
+        Raises
+        ------
+        StepError
+            On entering, if a command fails.
+        """
+        if self.restoring is None:
+            raise NotImplementedError
+        ready = replace(made, directory=folder / self.restoring.directory, steps=[], text="")
+        ready.run(folder, *self.restoring.make)
+        try:
+            yield ready
+        finally:
+            for command in self.restoring.remove:
+                if not ready.undo(folder, command):
+                    what = f"cannot remove a snapshot: {ready.steps[-1].output.strip()}"
+                    raise LaunchError(what, file=folder)

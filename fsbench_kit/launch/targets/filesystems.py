@@ -9,6 +9,7 @@ from pydantic import Field
 
 from fsbench_kit.launch.devices import LABEL
 from fsbench_kit.launch.targets.aged import AgedTarget
+from fsbench_kit.launch.targets.steps import Restoring
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program, kernel_filesystems
 
 if TYPE_CHECKING:
@@ -31,12 +32,15 @@ class Filesystem:
         runs, and a discard would undo an image's allocation. They end with what sets the label.
     mount_options
         Those without which a mounted filesystem would do work of its own behind the runs.
+    restoring
+        How each run gets the state of one that is mounted on ``mount``, where it has snapshots.
     """
 
     name: str
     mkfs: Program
     mkfs_options: tuple[str, ...]
     mount_options: tuple[str, ...] = ()
+    restoring: Restoring | None = None
 
     @property
     def problem(self) -> str | None:
@@ -47,6 +51,18 @@ class Filesystem:
 def _mkfs(name: str, package: str, *, install: bool = False) -> Program:
     return Program(f"mkfs.{name}", package, "-V", install)
 
+
+_SUBVOLUME: Final = "mount/state"
+_BY_SUBVOLUMES: Final = Restoring(
+    keep=(),
+    make=(("btrfs", "subvolume", "snapshot", "mount", _SUBVOLUME),),
+    directory=_SUBVOLUME,
+    # What was deleted is cleaned up behind the back of whatever comes next, unless that is waited for.
+    remove=(
+        ("btrfs", "subvolume", "delete", "--commit-after", _SUBVOLUME),
+        ("btrfs", "subvolume", "sync", "mount"),
+    ),
+)
 
 _EXT: Final = "nodiscard,lazy_itable_init=0"
 _EXT_JOURNAL: Final = f"{_EXT},lazy_journal_init=0"
@@ -60,7 +76,11 @@ FILESYSTEMS: Final = {
         Filesystem("xfs", _mkfs("xfs", "xfsprogs", install=True), ("-f", "-K", "-L", LABEL)),
         # btrfs and f2fs tell the device by themselves what they no longer use, and images lose their allocation.
         Filesystem(
-            "btrfs", _mkfs("btrfs", "btrfs-progs", install=True), ("-f", "-K", "-L", LABEL), ("nodiscard",)
+            "btrfs",
+            _mkfs("btrfs", "btrfs-progs", install=True),
+            ("-f", "-K", "-L", LABEL),
+            ("nodiscard",),
+            _BY_SUBVOLUMES,
         ),
         Filesystem("f2fs", _mkfs("f2fs", "f2fs-tools"), ("-f", "-t", "0", "-l", LABEL), ("nodiscard",)),
         Filesystem("bcachefs", _mkfs("bcachefs", "bcachefs-tools"), ("--force", f"--fs_label={LABEL}")),
@@ -130,6 +150,11 @@ class FilesystemTarget(AgedTarget):
     def asked_mount_options(self) -> str:
         """Those of the plan, which the kernel need not take."""
         return self.mount_options or ""
+
+    @property
+    def restoring(self) -> Restoring | None:
+        """By its snapshots, if it has any."""
+        return self._kind.restoring
 
     @property
     def programs(self) -> tuple[Program, ...]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from abc import ABC
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, direct_io_command, image_commands
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, Restoring, temporary_folder, unmount
 from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
             yield made
 
     @contextmanager
-    def _mounted(self, commands: Commands, folder: Path) -> Iterator[Ready]:
+    def _mounted(self, commands: Commands | Restoring, folder: Path) -> Iterator[Ready]:
         made = Ready(
             folder / commands.directory,
             filesystem=self.filesystem,
@@ -91,24 +90,33 @@ class LoopTarget(ImageTarget):
     kind: Literal["loop"]
 
     @property
-    def copied(self) -> int:
-        """The bytes that are certainly written to copy its image."""
-        fill = self.ageing.fill if self.ageing else 0.0
-        return self.size if self.allocation == "written" else int(fill * self.size)
-
-    def restoring(self, image: str) -> Commands:
-        """Return the commands that copy an image and mount the copy. What is all zeros has its space alike."""
+    def restoring(self) -> Restoring:
+        """By its snapshots, or by copies of its image, in which what is all zeros has its space alike."""
+        if (by_snapshots := super().restoring) is not None:
+            return by_snapshots
         _, mount = self.format_commands(IMAGE, mount=("loop",))
-        copy = ("dd", f"if={image}", f"of={IMAGE}", "bs=64K", "oflag=nocache")
+        copy = ("dd", f"if=../{IMAGE}", f"of={IMAGE}", "bs=64K", "oflag=nocache")
         if self.allocation == "written":
             make: tuple[Command, ...] = ((*copy, "conv=fsync"),)
         else:
             empty = image_commands(IMAGE, size=self.size, allocation=self.allocation)
             make = (*empty, (*copy, "conv=notrunc,sparse,fsync"))
-        return replace(self._image, make=(*make, mount, direct_io_command(LOOP)))
+        fill = self.ageing.fill if self.ageing else 0.0
+        return Restoring(
+            keep=(UMOUNT,),
+            make=(*make, mount, direct_io_command(LOOP)),
+            directory="mount",
+            remove=(UMOUNT,),
+            copied=self.size if self.allocation == "written" else int(fill * self.size),
+        )
 
     @contextmanager
-    def restored(self, folder: Path, image: str) -> Iterator[Ready]:
-        """Copy an image, whose path is relative to the folder, and mount the copy."""
-        with self._mounted(self.restoring(image), folder) as made:
-            yield made
+    def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
+        """Take a snapshot, or copy the image that is not mounted any more."""
+        if self.restoring.copied is None:
+            with super().restored(made, folder) as ready:
+                yield ready
+            return
+        with temporary_folder(folder / "copy") as own, self._mounted(self.restoring, own) as ready:
+            ready.settings = made.settings | ready.settings
+            yield ready

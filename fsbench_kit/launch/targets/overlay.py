@@ -48,6 +48,10 @@ class OverlayTarget(ImageTarget):
         return f"overlay on {self.filesystem}"
 
     @property
+    def restoring(self) -> None:
+        """None: its layers are of one mount."""
+
+    @property
     def asked_mount_options(self) -> str:
         """Those of the overlay, which is the mount that a run sees."""
         return self.overlay_options or ""

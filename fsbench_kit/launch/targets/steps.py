@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import shutil
 import signal
 import time
 from contextlib import chdir, contextmanager, suppress
@@ -72,6 +73,31 @@ class Commands:
     make: tuple[Command, ...]
     directory: str
     remove: tuple[Command, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """How each run gets the state in which a filesystem was made, and aged, for the first of them.
+
+    Attributes
+    ----------
+    keep
+        The commands that are run once, when it is in that state.
+    make
+        Those before each run: on the filesystem itself, which has snapshots, or in a folder for the copy.
+    directory
+        Where the run finds that state.
+    remove
+        Those after each run.
+    copied
+        The bytes that are certainly written to copy the image; ``None`` where the filesystem has snapshots.
+    """
+
+    keep: tuple[Command, ...]
+    make: tuple[Command, ...]
+    directory: str
+    remove: tuple[Command, ...]
+    copied: int | None = None
 
 
 @dataclass(slots=True)
@@ -274,6 +300,16 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
         output = said.read() if in_time else f"did not finish within {_TIMEOUT:g} s"
     step = Step(argv, output, elapsed, used.ru_utime, used.ru_stime, used.ru_minflt, used.ru_majflt)
     return step, bool(in_time) and status == 0
+
+
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder, and remove it afterwards."""
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def launch_name(folder: Path) -> str:

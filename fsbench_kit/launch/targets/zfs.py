@@ -14,6 +14,7 @@ import re
 import subprocess
 import time
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
 
@@ -25,17 +26,25 @@ from fsbench_kit.launch.schema import Truth, as_bytes
 from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
+from fsbench_kit.launch.targets.steps import (
+    Command,
+    Commands,
+    Ready,
+    Restoring,
+    Step,
+    StepError,
+    launch_name,
+    run_step,
+)
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS, ZFS_FUSE, ZPOOL, program_environment
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
 _OURS: Final = frozenset({"altroot", "cachefile", "canmount", "mountpoint", "readonly"})
@@ -74,6 +83,13 @@ _FOLDER: Final = "FOLDER"  # ZFS wants absolute paths
 _POOL: Final = "POOL"
 _UNMOUNT: Final = ("zfs", "unmount", _POOL)
 _DESTROY: Final = ("zpool", "destroy", "-f", _POOL)
+_STATE: Final = f"{_POOL}@state"
+_RESTORING: Final = Restoring(
+    keep=(("zfs", "snapshot", _STATE), _UNMOUNT),
+    make=(("zfs", "rollback", _STATE), ("zfs", "mount", _POOL)),
+    directory="mount",
+    remove=(_UNMOUNT,),
+)
 
 _STARTING: Final = 20.0  # seconds for a daemon to begin
 _RELEASE: Final = 10.0  # seconds for a mount to be free
@@ -97,6 +113,8 @@ class ZfsTarget(MembersTarget, AgedTarget):
     """
 
     own_cache: ClassVar[str | None] = "ZFS's own cache (ARC)"
+    # ZFS counts what was removed half a minute later, or when a property has been set.
+    count_command: ClassVar[Command] = ("zfs", "set", "fsbench:counted=yes", _POOL)
 
     kind: Literal["zfs"]
     mirror: Truth = False
@@ -186,18 +204,47 @@ class ZfsTarget(MembersTarget, AgedTarget):
             made.run(folder, *self.member_commands)
             with (
                 attached(made, folder, self.loops),
-                _fuse(made, folder, self.arc_size) if zfs.implementation() == "zfs-fuse" else _kernel() as reached,
+                _fuse(made, folder, self.arc_size) if zfs.implementation() == "zfs-fuse" else nullcontext(),
             ):
                 made.members = tuple(Path(made.meant(member)) for member in self.members)
-                with reached():
+                with _reached(folder):
                     made.settings["filesystem_version"] = _version(folder)
                     made.run(folder, self._create)
                 made.note()
                 try:
                     yield made
                 finally:
-                    with reached():
+                    with _reached(folder):
                         _destroy(made, folder)
+
+    @property
+    def restoring(self) -> Restoring:
+        """By a snapshot, to which the dataset is rolled back while it is not mounted."""
+        return _RESTORING
+
+    def age(self, made: Ready, folder: Path) -> None:
+        """Age it while its daemon can be reached."""
+        with _reached(folder):
+            super().age(made, folder)
+
+    def keep(self, made: Ready, folder: Path) -> None:
+        """Take a snapshot."""
+        snapshot, _ = _RESTORING.keep
+        with _reached(folder):
+            made.run(folder, snapshot)
+            _unmount(made, folder)
+
+    @contextmanager
+    def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
+        """Roll back to the snapshot."""
+        ready = replace(made, steps=[], text="")
+        with _reached(folder):
+            ready.run(folder, *_RESTORING.make)
+        try:
+            yield ready
+        finally:
+            with _reached(folder):
+                _unmount(ready, folder)
 
 
 def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -224,7 +271,7 @@ def _version(folder: Path) -> str:
         return f"zfs-fuse, pool version {version[1]}" if version else "zfs-fuse"
 
 
-def _destroy(made: Ready, folder: Path) -> None:
+def _unmount(made: Ready, folder: Path) -> None:
     end = time.monotonic() + _RELEASE
     # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
     while not made.undo(folder, _UNMOUNT):
@@ -232,6 +279,11 @@ def _destroy(made: Ready, folder: Path) -> None:
             run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
             break
         time.sleep(_PAUSE)
+
+
+def _destroy(made: Ready, folder: Path) -> None:
+    if (folder / "mount").is_mount():  # between two runs that are restored, it is not
+        _unmount(made, folder)
     if (
         not made.undo(folder, _DESTROY) and zfs.implementation() == "kernel module"
     ):  # that of zfs-fuse ends with its daemon
@@ -239,16 +291,10 @@ def _destroy(made: Ready, folder: Path) -> None:
 
 
 @contextmanager
-def _kernel() -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Reach the kernel's ZFS, which is there for every process."""
-    yield nullcontext
+def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[None]:
+    """Run a daemon of zfs-fuse for a target.
 
-
-@contextmanager
-def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Run a daemon of zfs-fuse for a target, and yield what makes `zpool` and `zfs` reach it and no other.
-
-    All paths are built into these programs. So folders of the launch's own are put in place of them, for a moment
+    All paths are built into its programs. So folders of the launch's own are put in place of them, for a moment
     and for this launch's processes alone.
     """
     for path in ("run/zfs", "run/lock", "lib"):
@@ -276,9 +322,14 @@ def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[Callable[
             raise
     made.servers = (daemon.pid,)
     try:
-        yield lambda: _in_place_of(folder, ("run", "/run"))
+        yield
     finally:
         _end(daemon)
+
+
+def _reached(folder: Path) -> AbstractContextManager[None]:
+    """Let `zpool` and `zfs` reach a target's own daemon and no other; the kernel's ZFS is there for everybody."""
+    return _in_place_of(folder, ("run", "/run")) if zfs.implementation() == "zfs-fuse" else nullcontext()
 
 
 @contextmanager
