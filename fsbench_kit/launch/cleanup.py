@@ -12,8 +12,7 @@ from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.launch.targets.steps import scratch_name
 from fsbench_kit.launch.tools import DMSETUP, EXPORTFS, MDADM, ZPOOL, asked, has_md
-from fsbench_kit.launch.tuning.kernel import Restored, restore
-from fsbench_kit.launch.tuning.memory import remove_groups
+from fsbench_kit.launch.tuning import kernel, memory
 from fsbench_kit.launch.zfs import implementation
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _EXPORTED: Final = Path("/var/lib/nfs/etab")
 
 
-def clean_up(scratch: Path) -> Restored:
+def clean_up(scratch: Path) -> list[str]:
     """Remove what was made for a launch whose processes are gone, and is not a file.
 
     Parameters
@@ -33,12 +32,12 @@ def clean_up(scratch: Path) -> Restored:
 
     Returns
     -------
-    Restored
-        The settings of the kernel that it had changed.
+    list of str
+        The files of settings of the kernel that were set back.
     """
     name = scratch_name(scratch)
-    restored = restore(scratch)
-    remove_groups(name)
+    restored = kernel.restore(scratch)
+    memory.remove_groups(name)
     # zfs-fuse and its pools end with the launch's processes.
     if implementation() == "kernel module" and ZPOOL.path is not None:
         for pool in asked("zpool", "list", "-H", "-o", "name").stdout.split():
@@ -56,6 +55,11 @@ def clean_up(scratch: Path) -> Restored:
         for folder in exported_below(scratch):
             asked("exportfs", "-u", f"localhost:{folder}")
     return restored
+
+
+def remaining(scratch: Path) -> list[str]:
+    """Return a line for each thing that a launch has changed of the machine for its runs and could not undo."""
+    return [*kernel.remaining(scratch), *memory.remaining(scratch_name(scratch))]
 
 
 def mapped_on(scratch: Path) -> list[str]:

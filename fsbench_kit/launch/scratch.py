@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from fsbench_kit.launch.cleanup import clean_up
+from fsbench_kit.launch.cleanup import clean_up, remaining
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.locks import shared_directory
 from fsbench_kit.launch.processes import end_marked
-from fsbench_kit.launch.tuning.kernel import LEFT, Restored
+from fsbench_kit.launch.tuning.kernel import JOURNAL
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _UNLOCKED: Final = ".fsbench-unborn-"
 _NOTE: Final = "fsbench-scratch-"
 _LOCKING: Final = 60.0  # seconds, of which it needs some thousandths
 _LOCK: Final = "launch.lock"
+TRIED_AGAIN: Final = "The next fsbench launch or fsbench devices tries again."
 _OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
 
 
@@ -68,7 +69,21 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
             with _noted(folder):
                 yield folder
     finally:
-        shutil.rmtree(folder)
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a scratch folder. Where something could not be undone, what is needed to try that again stays."""
+    needed = (_LOCK, _OWNER, JOURNAL) if remaining(folder) else ()
+    for path in folder.iterdir():
+        if path.name in needed:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if not needed:
+        folder.rmdir()
 
 
 @contextmanager
@@ -79,7 +94,8 @@ def _noted(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        note.unlink(missing_ok=True)
+        if not remaining(folder):
+            note.unlink(missing_ok=True)
 
 
 def sweep_machine() -> Iterator[str]:
@@ -92,15 +108,15 @@ def sweep_machine() -> Iterator[str]:
             if not note.is_symlink() or note.lstat().st_uid != os.geteuid():
                 continue  # anybody may write there
             folder = note.readlink()
-            restored = _sweep(folder, patience=0) if _is_scratch(folder) else Restored([], [])
-            if restored is None:
+            back = _sweep(folder, patience=0) if _is_scratch(folder) else []
+            if back is None:
                 continue
-            note.unlink()
-            if restored.back:
-                files = ", ".join(restored.back)
-                yield f"A launch was killed. Settings of the kernel that it had changed are set back: {files}."
-            if restored.left:
-                yield f"A launch was killed, and {LEFT}: {', '.join(restored.left)}."
+            if back:
+                yield f"Settings of the kernel that an earlier launch had changed are set back: {', '.join(back)}."
+            if left := remaining(folder):
+                yield f"An earlier launch has left what cannot be undone yet: {'; '.join(left)}. {TRIED_AGAIN}"
+            else:
+                note.unlink()
 
 
 def sweep(place: Path, *, patient: bool = False) -> None:
@@ -125,20 +141,21 @@ def _is_scratch(folder: Path) -> bool:
     return marked and not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
 
 
-def _sweep(folder: Path, *, patience: float) -> Restored | None:
+def _sweep(folder: Path, *, patience: float) -> list[str] | None:
     """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive.
 
     Returns
     -------
-    Restored, optional
-        The settings of the kernel that it had changed; ``None`` where it is alive.
+    list of str, optional
+        The files of settings of the kernel that were set back; ``None`` where it is alive.
     """
     with suppress(Timeout), FileLock(folder / _LOCK, timeout=patience):
         if (mark := _mark(folder)) is not None:
             end_marked(mark)
         restored = clean_up(folder)
         if not any(mount.point.is_relative_to(folder) for mount in mounts()):
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                _remove(folder)
         return restored
     return None
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch import environment
+from fsbench_kit.launch.cleanup import remaining
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
 from fsbench_kit.launch.facts import machine_facts
@@ -23,6 +24,7 @@ from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import Reader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
 from fsbench_kit.launch.sampling import sampled
+from fsbench_kit.launch.scratch import TRIED_AGAIN
 from fsbench_kit.launch.stopping_monitor import StoppingMonitor
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import scratch_name
@@ -115,7 +117,8 @@ class Session:
                 self._free_at_first.setdefault(of, run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
-        if any(self.study.plan.reuses(target) and target.commands.make for target in self.study.plan.target):
+        plan = self.study.plan
+        if any(plan.freshness(target) != "fresh" and target.commands.make for target in plan.target):
             self.tell(Note("The filesystems of the earlier runs are gone; the runs from here on share new ones."))
 
     def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -180,7 +183,7 @@ class Session:
             )
         else:
             self._ask(monitor, self.rounds)
-        return None
+        return self._stop_reason
 
     def _remaining(self, missing: Sequence[PlannedRun]) -> float | None:
         """Return the seconds that runs will take: as their like took, or else as long as the plan says."""
@@ -345,6 +348,11 @@ class Session:
             record.problem = str(error)
         except OSError as error:  # the device is gone, or the filesystem has given up
             record.problem = f"the target failed: {error.strerror}"
+        if plan.tunings and (left := remaining(self.scratch)):
+            self._stop_reason = (
+                f"What was changed for a run could not be undone, so the launch was stopped: {'; '.join(left)}\n"
+                + TRIED_AGAIN
+            )
         return record
 
     def _work(self, work: Work, target: Ready, record: RunRecord) -> None:

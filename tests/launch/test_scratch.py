@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -93,9 +94,52 @@ def test_settings_that_a_killed_launch_has_changed_are_set_back_by_whatever_is_r
     devices_command()
     assert setting.read_text(encoding="ascii") == before
     said = capsys.readouterr().out.splitlines()[0]
-    assert said == f"A launch was killed. Settings of the kernel that it had changed are set back: {setting}."
+    assert said == f"Settings of the kernel that an earlier launch had changed are set back: {setting}."
     assert list(tmp_path.iterdir()) == []
     assert list(sweep_machine()) == []
+
+
+def test_what_cannot_be_set_back_is_told_and_tried_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setting, other = tmp_path / "setting", tmp_path / "other"
+    setting.symlink_to("/proc/sys/kernel/osrelease")  # which nobody may write
+    other.write_text("5\n", encoding="ascii")
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    (left,) = tmp_path.glob(".fsbench-scratch-*")
+    journal = [{"path": str(path), "text": "7", "sequence": None} for path in (setting, other)]
+    (left / "tuning.json").write_text(json.dumps(journal), encoding="utf-8")
+    for set_back in (f"Settings of the kernel that an earlier launch had changed are set back: {other}.", None):
+        devices_command()
+        said = capsys.readouterr().out.splitlines()
+        assert (set_back in said) == (set_back is not None)
+        assert (
+            f"An earlier launch has left what cannot be undone yet: {setting} was 7: Permission denied. "
+            in "".join(said)
+        )
+        assert (left / "tuning.json").exists()
+        assert not (left / "image").exists()
+    setting.unlink()
+    setting.write_text("6\n", encoding="ascii")
+    with scratch(tmp_path, mark="mine"):
+        assert setting.read_text(encoding="ascii") == "7"
+        assert not left.exists()
+
+
+def test_what_a_restart_has_set_back_is_left_alone(tmp_path: Path) -> None:
+    setting = tmp_path / "setting"
+    setting.write_text("6\n", encoding="ascii")
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    (left,) = tmp_path.glob(".fsbench-scratch-*")
+    journal = [{"path": str(setting), "text": "7", "sequence": None, "boot": "another"}]
+    (left / "tuning.json").write_text(json.dumps(journal), encoding="utf-8")
+    with scratch(tmp_path, mark="mine"):
+        assert setting.read_text(encoding="ascii") == "6\n"
+        assert not left.exists()
 
 
 def test_processes_of_a_killed_launch_are_ended(tmp_path: Path) -> None:

@@ -16,14 +16,16 @@ from pydantic import ValidationError
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import dry_run, launch, read_plan, tools, zfs
+from fsbench_kit.launch.events import RunStarted
 from fsbench_kit.launch.plan import plan_text
+from fsbench_kit.launch.scratch import sweep_machine
 from fsbench_kit.model.errors import InputError, LaunchError
 from tests.launch.traces import assert_no_traces, eventually, scratch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.launch import Plan
+    from fsbench_kit.launch import Event, Plan
 
 VM = Path("/proc/sys/vm")
 IMAGE = {"kind": "loop", "filesystem": "ext4", "size": "64M"}
@@ -192,6 +194,47 @@ def test_mistake_is_shown_in_its_line(tmp_path: Path, make_plan: Callable[..., P
     plan = make_plan(tuning={"dirty_ratio": 5}, before=[["sync"]])
     path.write_text(plan_text(plan), encoding="utf-8")
     assert read_plan(path) == plan
+
+
+@isolated
+def test_what_cannot_be_undone_ends_the_launch_and_keeps_the_run(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """The setting cannot be written where the runs are made; a process of others stays in the control group."""
+    setting = VM / "dirty_expire_centisecs"
+    before = machine()
+    lock = f"mount --bind {VM} {VM} && mount -o remount,bind,ro {VM}"
+    plan = make_plan(
+        workload=[{**NAMED, "command": ["sh", "-c", lock]}], tuning={"dirty_expire_centisecs": 777}, repeats=2
+    )
+    result = launch(plan, root=tmp_path)
+    assert (len(result.runs), result.failures) == (1, {})
+    was = before[str(setting)].strip()
+    assert f"{setting} was {was}: Read-only file system" in str(result.stopped)
+    assert machine() == before  # by the guard
+    assert scratch_folders(tmp_path) == []
+
+    def join(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            eventually(lambda: bool(group()), lambda: "there is no group")
+            (group()[0] / "cgroup.procs").write_text(f"{stranger.pid}\n", encoding="ascii")
+
+    def group() -> list[Path]:
+        return list(Path("/sys/fs/cgroup").glob("**/fsbench-*"))
+
+    plan = make_plan(workload=[{**NAMED, "command": ["sleep", "1"]}], tuning={"memory_limit": "64M"}, repeats=1)
+    stranger = subprocess.Popen(["sleep", "600"])
+    try:
+        result = launch(plan, root=tmp_path, progress=join)
+        assert (len(result.runs), result.failures) == (1, {})
+        assert " is still in use" in str(result.stopped)
+        (said,) = sweep_machine()
+        assert f"/{group()[0].name} is still in use by process {stranger.pid} (sleep)." in said
+    finally:
+        stranger.kill()
+        stranger.wait()
+    assert list(sweep_machine()) == []
+    assert (group(), scratch_folders(tmp_path)) == ([], [])
 
 
 DRIVER = """

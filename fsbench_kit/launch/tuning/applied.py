@@ -83,9 +83,8 @@ def applied(
     Raises
     ------
     TuningError
-        On entering, if a setting cannot be set.
-    LaunchError
-        On leaving, if one cannot be set back.
+        On entering, if a setting cannot be set. What cannot be undone on leaving is known to
+        `fsbench_kit.launch.cleanup.remaining`.
     """
     if tuning.of_device and not devices:
         raise TuningError(NO_DEVICE.format(key=next(iter(tuning.of_device))))

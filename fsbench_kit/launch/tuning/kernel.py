@@ -2,7 +2,7 @@
 
 What a setting was is written to a journal in the launch's scratch folder before it is changed. What the journal
 names is set back by the launch itself after each run, or after it was killed by whoever sweeps that folder:
-`fsbench_kit.launch.guard` at once, or the next launch there.
+`fsbench_kit.launch.guard` at once, or the next launch there. What cannot be set back stays in the journal.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from fsbench_kit.model.errors import LaunchError
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_JOURNAL: Final = "tuning.json"
-
-LEFT: Final = "settings of the kernel could not be set back"
+JOURNAL: Final = "tuning.json"
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class TuningError(Exception):
@@ -134,16 +131,13 @@ def changed(values: Mapping[str, str | int], devices: Sequence[Path], scratch: P
     ------
     TuningError
         On entering, if one cannot be set. Nothing is changed then.
-    LaunchError
-        On leaving, if one cannot be set back.
     """
     try:
         for key in (key for key in KNOBS if key in values):  # a scheduler goes first, and moves others
             _set(key, values[key], devices, scratch)
         yield
     finally:
-        if left := restore(scratch).left:
-            raise LaunchError(LEFT, hint="\n".join(left))
+        restore(scratch)
 
 
 def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> None:
@@ -170,32 +164,36 @@ def _note(scratch: Path, paths: Sequence[Path]) -> None:
     for path in paths:
         text = _chosen(path)
         if text is not None and str(path) not in known:
-            journal.append({"path": str(path), "text": text, "sequence": _sequence(path)})
-    new = scratch / f"{_JOURNAL}.new"
+            entry = {"path": str(path), "text": text, "sequence": _sequence(path), "boot": _text(_BOOT)}
+            journal.append(entry)
+    _keep(scratch, journal)
+
+
+def _keep(scratch: Path, journal: list[dict[str, Any]]) -> None:
+    new = scratch / f"{JOURNAL}.new"
     new.write_text(json.dumps(journal), encoding="utf-8")
-    new.replace(scratch / _JOURNAL)
+    new.replace(scratch / JOURNAL)
 
 
 def _journal(scratch: Path) -> list[dict[str, Any]]:
+    """Return what was noted, but not what a restart of the machine has set back."""
     try:
-        journal = json.loads((scratch / _JOURNAL).read_text(encoding="utf-8"))
+        journal = json.loads((scratch / JOURNAL).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # none was written
         return []
-    return journal if isinstance(journal, list) else []
+    boot = _text(_BOOT)
+    return [entry for entry in journal if entry.get("boot", boot) == boot] if isinstance(journal, list) else []
 
 
-class Restored(NamedTuple):
-    """The files of settings that were set back, and a line for each that could not be."""
-
-    back: list[str]
-    left: list[str]
+def remaining(scratch: Path) -> list[str]:
+    """Return a line for each setting that the journal in a scratch folder still names."""
+    return [f"{entry['path']} was {entry['text']}: {entry.get('why')}" for entry in _journal(scratch)]
 
 
-def restore(scratch: Path) -> Restored:
-    """Set back what the journal in a scratch folder names, and remove it."""
-    journal = _journal(scratch)
+def restore(scratch: Path) -> list[str]:
+    """Set back what the journal in a scratch folder names, and return the files. What cannot be set back stays."""
     back, left = [], []
-    for entry in journal:
+    for entry in _journal(scratch):
         path, text = Path(entry["path"]), entry["text"]
         # A loop device that was given to others since then is theirs. And what holds in its other unit reads 0.
         if _is_of_others(path, entry["sequence"]) or (path.name.endswith("_bytes") and text == "0"):
@@ -205,9 +203,12 @@ def restore(scratch: Path) -> Restored:
                 path.write_text(text, encoding="ascii")
                 back.append(str(path))
         except OSError as error:
-            left.append(f"{path} was {text}: {error.strerror}")
-    (scratch / _JOURNAL).unlink(missing_ok=True)
-    return Restored(back, left)
+            left.append(entry | {"why": error.strerror})
+    if left:
+        _keep(scratch, left)
+    else:
+        (scratch / JOURNAL).unlink(missing_ok=True)
+    return back
 
 
 def _sequence(path: Path) -> str | None:

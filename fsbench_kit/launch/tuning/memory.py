@@ -84,9 +84,27 @@ def limited(limit: int, name: str, others: Iterable[int] = ()) -> Iterator[Group
 
 def remove_groups(name: str) -> None:
     """Remove the groups of a launch that was killed, which have its name."""
+    for folder in _named(name):
+        _remove(folder)
+
+
+def remaining(name: str) -> list[str]:
+    """Return a line for each group of a launch that is still there: one with a process in it cannot be removed."""
+    return [f"control group {folder} is still in use{_users(folder)}" for folder in _named(name)]
+
+
+def _named(name: str) -> Iterator[Path]:
     for parent in groups():
-        for folder in parent.glob(f"{name}*"):
-            _remove(folder)
+        yield from parent.glob(f"{name}*")
+
+
+def _users(folder: Path) -> str:
+    """Name the processes in a group, as far as they are seen: a launch has process ids of its own."""
+    names = {
+        process: _read(Path("/proc", process, "comm")).strip() for process in _read(folder / _PROCESSES).split()
+    }
+    said = ", ".join(f"{process} ({name})" for process, name in names.items() if name)
+    return f" by process {said}" * bool(said)
 
 
 def _make(name: str) -> tuple[Path, Path]:
