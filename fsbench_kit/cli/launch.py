@@ -79,19 +79,27 @@ def launch_command(
     fsbench launch --resume --to results/
     fsbench launch upgrade.toml --campaign upgrade --as kernel=6.8
     fsbench launch --campaign upgrade --dry-run
+    fsbench launch --campaign upgrade --resume
     """
     with needs_extra("launch", "fsbench launch"):
         from fsbench_kit.launch import Campaign, launch, read_plan, shown
         from fsbench_kit.launch import resume as resume_launch
+        from fsbench_kit.launch.progress import from_here
+        from fsbench_kit.launch.study import CAMPAIGN
         from fsbench_kit.launch.targets import Folders
 
     devices = device or []
     if levels and campaign is None:
         raise RequestError("--as needs --campaign", hint="fsbench launch PLAN --campaign NAME --as KEY=LEVEL")
-    if campaign is not None and (resume or study or replace or check):
+    if campaign is not None and (study or replace or check):
         raise RequestError(
-            "--campaign cannot be combined with --resume, --study, --replace or --check",
-            hint="A block that was interrupted is resumed by its folder: fsbench launch --resume FOLDER",
+            "--campaign cannot be combined with --study, --replace or --check",
+            hint="fsbench launch PLAN --campaign NAME --as KEY=LEVEL",
+        )
+    if campaign is not None and resume and (plan or levels):
+        raise RequestError(
+            "an interrupted block keeps its plan and its levels",
+            hint="Leave them out: fsbench launch --campaign NAME --resume",
         )
     begun = None
     if campaign is not None:
@@ -114,7 +122,7 @@ def launch_command(
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    name, folder = _resumed(plan, to) if resume else (plan, to if begun is None else begun.folder)
+    name, folder = _resumed(plan, to, begun) if resume else (plan, to if begun is None else begun.folder)
     where: dict[str, Any] = {"root": Path.cwd(), "to": folder, "devices": devices}
     try:
         with shown(out) as progress:
@@ -141,16 +149,18 @@ def launch_command(
         steady = sentence(steady_state(fsb.read(result.folder)))
         if steady is not None:
             out.print(steady)
-    if begun is not None:
-        typer.echo(str(Campaign(begun.folder)))
+    if (result.folder.parent / CAMPAIGN).is_file():
+        typer.echo(str(Campaign(from_here(result.folder.parent))))
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _resumed(study: str | None, to: Path) -> tuple[str | None, Path]:
+def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
     """Return the name of a study to resume, and where it is: a study's folder says both."""
     from fsbench_kit.launch.study import PLAN
 
+    if campaign is not None:
+        return None, campaign.folder
     if study is None or not Path(study, PLAN).is_file():
         return study, to
     folder = Path(study).resolve()
@@ -174,13 +184,13 @@ def _dry_run(
 ) -> None:
     from fsbench_kit.launch import dry_run, find_study, read_plan
 
-    if campaign is not None:
+    if resume:
+        name, folder = _resumed(plan, to, campaign)
+        study = find_study(folder, name)
+        preview = dry_run(study.plan, Path.cwd(), devices, to=study.folder.parent, made=study.made)
+    elif campaign is not None:
         typer.echo(str(campaign))
         preview = dry_run(campaign.next.plan, Path.cwd(), devices, to=campaign.folder)
-    elif resume:
-        name, folder = _resumed(plan, to)
-        study = find_study(folder, name)
-        preview = dry_run(study.plan, Path.cwd(), devices, to=folder, made=study.made)
     else:
         preview = dry_run(read_plan(found_plan(str(plan))), Path.cwd(), devices, to=to)
     typer.echo(str(preview))

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
-from itertools import count, takewhile
+from itertools import count, islice, product
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.data.project import LAUNCHED
@@ -107,13 +107,14 @@ class Campaign:
     @property
     def made(self) -> list[Block]:
         """The blocks that are there, in order."""
-        # Another folder's name might sort behind every block's, and the schedule has no end.
-        last = max((name[:3] for name in self._made if name[:3].isdecimal()), default="000")
-        return [
-            block
-            for block in takewhile(lambda one: one.name[:3] <= last, self._schedule)
-            if block.name in self._made
-        ]
+        last = max(map(self._number, self._made), default=0)
+        return [block for block in islice(self._schedule, last) if block.name in self._made]
+
+    def _number(self, name: str) -> int:
+        """Return which block a folder may be; 0 where none is called so, since the schedule has no end."""
+        number, _, levels = name.partition("-")
+        known = {"-".join(values) for values in product(*self.plan.campaign.values())}
+        return int(number) if number.isdecimal() and levels in known else 0
 
     @property
     def next(self) -> Block:
@@ -139,7 +140,7 @@ class Campaign:
         for block in self.made:
             if self._study(block).unfinished:
                 what = f"block {block.name} is unfinished"
-                hint = f"Resume it: fsbench launch --resume {self.folder / block.name}\nOr remove its folder."
+                hint = f"Resume it: {self._launch('--resume')}\nOr remove its folder."
                 raise LaunchError(what, file=self.folder, hint=hint)
         block = self.next
         if levels != block.levels:
@@ -158,9 +159,13 @@ class Campaign:
     @property
     def command(self) -> str:
         """What makes the next block."""
-        levels = [word for key, level in self.next.levels.items() for word in ("--as", f"{key}={level}")]
+        return self._launch(
+            *(word for key, level in self.next.levels.items() for word in ("--as", f"{key}={level}"))
+        )
+
+    def _launch(self, *words: str) -> str:
         to = [] if self.folder.parent == LAUNCHED else ["--to", str(self.folder.parent)]
-        return shlex.join(["fsbench", "launch", "--campaign", self.folder.name, *levels, *to])
+        return shlex.join(["fsbench", "launch", "--campaign", self.folder.name, *words, *to])
 
     @property
     def caution(self) -> str | None:

@@ -60,9 +60,9 @@ def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
         case Planned(done=done) if done:
-            return f"{event.runs} runs in {_from_here(event.folder)}; {done} of them exist already"
+            return f"{event.runs} runs in {from_here(Path(event.folder))}; {done} of them exist already"
         case Planned():
-            return f"{event.runs} runs in {_from_here(event.folder)}"
+            return f"{event.runs} runs in {from_here(Path(event.folder))}"
         case Note():
             return event.text
         case RunStarted():
@@ -78,7 +78,7 @@ def describe(event: Event) -> str | None:
     return None
 
 
-def _from_here(folder: str) -> str:
+def from_here(path: Path) -> Path:
     """Name a folder as seen from the working directory: a published notebook need not tell where it was run."""
-    path, here = Path(folder), Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

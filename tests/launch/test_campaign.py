@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fsbench_kit as fsb
+from fsbench_kit.launch import Campaign
 from tests.command import fsbench
 from tests.launch.traces import RUNS
 
@@ -93,9 +94,13 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
     starts({"6.8": "6.12", "6.12": "6.8"}[made[-1]], monkeypatch)
     assert f"made under kernel={made[-1]}" in fsbench(*command, cwd=root).stderr
     starts(made[-1], monkeypatch)
+    previewed = fsbench(*CONTINUE, "--resume", "--dry-run", cwd=root)
+    assert "1 runs are there already" in previewed.stdout
     resumed = fsbench("launch", "--resume", cwd=root)
     assert "The machine was restarted since the last run" in resumed.stdout + resumed.stderr
     assert resumed.returncode == 0, resumed.stderr
+    assert f"Next: kernel={made[0]}.\nfsbench launch --campaign upgrade --as kernel={made[0]}\n" in resumed.stdout
+    assert "nothing to resume" in fsbench(*CONTINUE, "--resume", cwd=root).stderr
     assert fsbench(*CONTINUE, "--dry-run", cwd=root).stdout.startswith("Campaign upgrade: 6 blocks in 7 boots on ")
 
 
@@ -123,6 +128,17 @@ def test_another_plan_is_another_campaign(root: Path, monkeypatch: pytest.Monkey
     )
     (root / "plan.toml").write_text(PLAN.replace("files = 5", "files = 6"), encoding="utf-8")
     assert "was begun with another plan" in fsbench(*BEGIN, "--dry-run", cwd=root).stderr
+
+
+def test_a_thousand_blocks_are_followed_by_another(root: Path) -> None:
+    plan = PLAN.replace('["6.8", "6.12"]', '["6.8"]')
+    campaign = root / RUNS / "upgrade"
+    for number in range(1, 1001):
+        (campaign / f"{number:03d}-6.8").mkdir(parents=True)
+        (campaign / f"{number:03d}-6.8" / "plan.toml").touch()
+    (campaign / "campaign.toml").write_text(plan, encoding="utf-8")
+    found = Campaign(campaign)
+    assert (len(found.made), found.next.name) == (1000, "1001-6.8")
 
 
 def test_another_folder_in_a_campaign_is_refused(root: Path) -> None:
