@@ -13,6 +13,7 @@ from subprocess import CompletedProcess
 import polars as pl
 import pytest
 
+import fsbench_kit as fsb
 from fsbench_kit import cli
 from tests.command import fsbench as _fsbench
 
@@ -382,6 +383,16 @@ def test_repeats_needs_something_to_plan_from() -> None:
     result = _fsbench("repeats")
     assert result.returncode == 2
     assert "Give one of the two." in result.stderr
+
+
+@pytest.mark.slow
+def test_a_log_is_run_again_into_a_folder_of_choice(tmp_path: Path) -> None:
+    log = Path(__file__).parent / "data" / "fio_json" / "3.33-grouped.json"
+    words = ("--directory", ".", "--repeats", "1", "--scale", "minutes", "--to", "elsewhere", "--study", "again")
+    result = _fsbench("replicate", log, *words, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+    assert fsb.read(tmp_path / "elsewhere" / "again").runs["status"].to_list() == ["ok"]
 
 
 def test_a_study_to_run_again_says_first_how_that_departs_from_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import typer
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, LaunchError, needs_extra
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.units import humanise
@@ -45,7 +46,7 @@ def replicate_command(
     ] = False,
     to: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the results go, in a folder named after the study.")
-    ] = Path("raw_results/runs"),
+    ] = LAUNCHED,
 ) -> None:
     """Run a published study again on this machine, and compare its figures with yours.
 

@@ -237,14 +237,14 @@ def _pressure() -> dict[str, dict[str, int]]:
     return found
 
 
-def _temperatures() -> dict[str, float]:
-    """Return what sensors say, in degrees Celsius."""
+def _temperatures() -> dict[str, float] | None:
+    """Return what sensors say, in degrees Celsius; ``None`` where no sensor says anything."""
     found: dict[str, float] = {}
     for chip, sensors in psutil.sensors_temperatures().items():
         for number, sensor in enumerate(sensors, 1):
             name = f"{chip} {sensor.label or number}"
             found[f"{name} {number}" if name in found else name] = sensor.current
-    return found
+    return found or None
 
 
 def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:

@@ -398,7 +398,16 @@ def test_memory_is_as_small_beside_the_files_as_in_the_study(
     assert any(change.endswith("nothing tells how much memory the study had.") for change in untold.changes)
     (tasks,) = replication(fsb.read(published / "fileserver-debian-2006")).plan.workload  # on "512 MB PC100"
     assert tasks.tuning.memory_limit == 512_000_000 // MIB * MIB
-    assert replication(nvme, scale="minutes").plan.workload[0].tuning.memory_limit is None  # fio needs some itself
+    kept = "the memory of a run is not limited, so caches may hold its files: "
+    for study, begin in (
+        (raid1, f"bonnie: {kept}in the study's proportion, "),
+        (nvme, f"{kept.capitalize()}with a quarter of its files, "),
+    ):
+        minutes = replication(study, scale="minutes")
+        assert all(workload.tuning.memory_limit is None for workload in minutes.plan.workload)
+        (said,) = (change for change in minutes.changes if change.startswith(begin))
+        size = 128 * 64e9 / (126 * GIB) if study is raid1 else 128 / 4
+        assert said == f"{begin}it would have {size:.3g} MiB, and programs need 128 MiB."
 
 
 def test_what_the_scale_may_have_made_is_said(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHARE: Final = 1 / 4
 """Of the files of a run, where nothing tells the memory of the study's machine."""
 _MIB: Final = 2**20
-_LEAST: Final = 128 * _MIB
+LEAST: Final = 128 * _MIB
 """Programs themselves need some memory, and more where they run as 64 jobs: below this they might be killed."""
 
 
@@ -52,4 +52,4 @@ def memory_share(workload: Workload, memory: int | None) -> float | None:
 def memory_limit(workload: Workload, share: float) -> int | None:
     """Return the memory for a run, in whole MiB; ``None`` where that is too little for programs to live in."""
     limit = int((workload.space or 0) * share) // _MIB * _MIB
-    return limit if limit >= _LEAST else None
+    return limit if limit >= LEAST else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.plan import Plan
-from fsbench_kit.launch.replicate.memory import memory_limit, memory_of, memory_share
+from fsbench_kit.launch.replicate.memory import LEAST, memory_limit, memory_of, memory_share
 from fsbench_kit.launch.replicate.published import only_stated, workloads
 from fsbench_kit.launch.replicate.scale import Limits, limits_of, shrunk
 from fsbench_kit.launch.replicate.targets import images, target_changes
@@ -188,7 +188,8 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
     had = memory_of(published)
     smaller: dict[str, list[str]] = {}
     for workload in plan.workload:
-        for sentence in (*_smaller(workload, study.get(workload.name, {})), *_memory(workload, had)):
+        then = study.get(workload.name, {})
+        for sentence in (*_smaller(workload, then), *_memory(workload, then, had)):
             smaller.setdefault(sentence, []).append(workload.name)
     for sentence, of in smaller.items():
         of_all = len(of) == len(plan.workload)
@@ -220,9 +221,17 @@ def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
         yield "Runs go on for all of their time, over files that would be done sooner."
 
 
-def _memory(workload: Workload, had: int | None) -> Iterator[str]:
-    """Say how much memory a run has, where that is limited."""
+def _memory(workload: Workload, then: PlanTable, had: int | None) -> Iterator[str]:
+    """Say how much memory a run has, where that is limited, and where it is too little to be."""
     if (limit := workload.tuning.memory_limit) is not None:
         times = f"its files are {(workload.space or 0) / limit:.2g} times as large"
         study = "; nothing tells how much memory the study had" if had is None else ", as in the study"
         yield f"A run has {humanise(limit, 'B')} of memory, page cache included: {times}{study}."
+        return
+    share = memory_share(_workload(shrunk(then, Limits())), had) if then else None
+    if share is not None and memory_limit(workload, share) is None:
+        proportion = "with a quarter of its files" if had is None else "in the study's proportion"
+        yield (
+            f"The memory of a run is not limited, so caches may hold its files: {proportion}, it would have "
+            f"{humanise((workload.space or 0) * share, 'B')}, and programs need {humanise(LEAST, 'B')}."
+        )
