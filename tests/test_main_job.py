@@ -1,6 +1,7 @@
 """The main job from end to end: `fsbench report` measures this machine, compares, and publishes; or is stopped."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 import fsbench_kit as fsb
+from tests.pages import barriers
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 
@@ -55,6 +57,10 @@ def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) 
     assert comparison["estimand"].null_count() == comparison["method"].null_count() == 0
 
 
+SHEETS = {"raid1-hdd-2020": 6, "iozone-ssd-2015": 8}
+"""On how many sheets of paper the longest pages print, at most."""
+
+
 @pytest.mark.root
 @pytest.mark.browser
 @needs_root
@@ -65,6 +71,11 @@ def test_every_page_opens_without_a_network_and_draws_its_charts(reported: Path,
         assert opened.is_quiet(), (path, opened.requests, opened.errors)
         charts[path.stem] = opened.page.locator("figure.chart").count()
         assert opened.page.locator("figure.chart > img").count() == 0  # the images have given way
+        assert path.stat().st_size < 1_500_000
+        assert barriers(opened.page) == []
+        if path.stem in SHEETS:
+            printed = opened.page.pdf(prefer_css_page_size=True, format="A4")
+            assert len(re.findall(rb"/Type */Page\b", printed)) <= SHEETS[path.stem]
         opened.page.close()
     assert len(charts) == 19
     assert {name for name, number in charts.items() if number == 0} == {"index", "published"}

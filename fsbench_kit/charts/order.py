@@ -14,6 +14,7 @@ from fsbench_kit.charts.style import (
     captions,
     check_size,
     explained_by,
+    nothing,
     one_lines,
     panels,
     told_apart,
@@ -78,6 +79,8 @@ def run_order(
         for _, cell in ordered(figures).group_by("metric", *CELL, maintain_order=True)
     )
     spread = _spread(every)
+    if spread["cv"].null_count() == spread.height:
+        return nothing([f"{_ONE_OF_EACH}."])
     kept = spread["panel"].unique(maintain_order=True).head(most)
     data = every.filter(pl.col("panel").is_in(kept.to_list()))
     timed = bool(data["timed"].all())
@@ -187,8 +190,9 @@ def _spread(data: pl.DataFrame) -> pl.DataFrame:
     return spread.with_columns(pl.Series("summary", summaries, pl.String))
 
 
+_ONE_OF_EACH: Final = "There is one run of each kind: how runs vary is unknown"
+
+
 def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
-    if widest["cv"] is None:
-        return "There is one run of each kind: how runs vary is unknown"
     return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"

@@ -6,7 +6,7 @@ All of it is plain text, which may hold names from logs, and is shown as it is, 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
 from itertools import groupby
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
-_LONG: Final = 40
+LONG: Final = 40
 """Rows from which on a page shows a table in a window of its own."""
 
 _TERMINAL_WIDTH: Final = 160
@@ -137,13 +137,34 @@ class Table:
         return shown | ({TABLE_MIME: json.dumps(files, ensure_ascii=False)} if files else {})
 
     def _repr_html_(self) -> str:
+        return self._said_once()._as_html()
+
+    def _said_once(self) -> Table:
+        """Return a long table whose caption says what all rows have in common, instead of a column."""
+        rows = [row for group in self.groups for row in group.rows]
+        if len(rows) <= LONG:
+            return self
+        alike = [len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
+        said = [f"{c.head} {cell}" for c, cell, same in zip(self.columns, rows[0], alike, strict=True) if same]
+
+        def differing(cells: Iterable[Any]) -> tuple[Any, ...]:
+            return tuple(cell for cell, same in zip(cells, alike, strict=True) if not same)
+
+        return replace(
+            self,
+            caption=f"{self.caption}; in all rows: {', '.join(said)}" if said else self.caption,
+            columns=differing(self.columns),
+            groups=tuple(Group(group.head, tuple(map(differing, group.rows))) for group in self.groups),
+        )
+
+    def _as_html(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.footnotes)
         legend = "".join(f"<p>{escape(line)}</p>" for line in self.legend)
         height = sum(len(group.rows) for group in self.groups)
         if not height:
             return f"<p>{escape(self.caption)}</p>"
-        kind = "table long" if height > _LONG else "table"
+        kind = "table long" if height > LONG else "table"
         return (
             f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
             f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'

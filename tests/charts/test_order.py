@@ -51,9 +51,9 @@ def test_the_title_names_the_runs_that_vary_most() -> None:
     assert "xfs, Bandwidth: CV 0\N{NO-BREAK SPACE}% over 2 runs." in spec["description"]
 
 
-def test_without_replicates_the_title_says_that_nothing_is_known() -> None:
+def test_without_replicates_a_sentence_stands_for_the_dots() -> None:
     spec = spec_of(charts.run_order(_runs(("ext4", 1.0), ("xfs", 2.0))))
-    assert heading_of(spec) == "There is one run of each kind: how runs vary is unknown"
+    assert spec["usermeta"] == {"says": ["There is one run of each kind: how runs vary is unknown."]}
 
 
 def test_the_time_of_a_run_decides_where_no_order_was_recorded() -> None:
@@ -71,9 +71,17 @@ def test_runs_of_unknown_time_are_said_to_stand_in_the_order_of_their_files() ->
 
 def test_failed_runs_are_left_out_and_said_to_be() -> None:
     spec = spec_of(
-        charts.run_order(assemble([_run(1, "ext4", 5.0, order=1), _run(2, "ext4", 9.0, status="failed")]))
+        charts.run_order(
+            assemble(
+                [
+                    _run(1, "ext4", 5.0, order=1),
+                    _run(2, "ext4", 9.0, status="failed"),
+                    _run(3, "ext4", 6.0, order=3),
+                ]
+            )
+        )
     )
-    assert [row["value"] for row in data_of(spec)] == [5.0]
+    assert [row["value"] for row in data_of(spec)] == [5.0, 6.0]
     assert "Left out: runs that failed or are partial." in explained_of(spec)
 
 

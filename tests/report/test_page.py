@@ -355,3 +355,22 @@ def test_a_page_prints_its_charts_and_tables_whole_and_no_controls(
         """[...document.querySelectorAll('.table, figure.chart')].every((box) =>
             box.scrollHeight <= box.clientHeight + 1 && box.getBoundingClientRect().right <= innerWidth)"""
     )
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_on_paper_letters_keep_their_size_and_long_tables_their_first_rows(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    rows = comparison(*({"part": f"job {number}"} for number in range(300)))
+    page = browser.open(page_of(charts.forest(rows.head(35)), tables.comparison_table(rows)), 1400).page
+    sheets = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type */Page\b", sheets)) <= 3
+    page.emulate_media(media="print")
+    assert page.locator("main tbody tr:visible").count() == 6  # the head of the group, and five rows
+    width = "document.querySelector('figure.chart svg').viewBox.baseVal.width"
+    on_screen = page.evaluate(width)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert 600 < page.evaluate(width) <= 680  # a sheet of A4 between its margins
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(width) == pytest.approx(on_screen, abs=1)

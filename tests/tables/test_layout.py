@@ -83,3 +83,13 @@ def test_rows_and_columns_that_cannot_be(
 ) -> None:
     with pytest.raises(RequestError):
         tables.pivot_table(recorded, rows=rows, columns=columns)
+
+
+def test_what_all_rows_of_a_long_table_have_in_common_stands_in_its_caption_and_in_its_files() -> None:
+    frame = pl.DataFrame({"run": list(range(41)), "verdict": ["not comparable"] * 41})
+    long = tables.table(frame, "Runs")
+    shown = long._repr_html_()
+    assert shown.count("not comparable") == 2  # the caption, and the name of its region
+    assert "Runs; in all rows: verdict not comparable</caption>" in shown
+    assert long.frame()["verdict"].to_list() == ["not comparable"] * 41
+    assert tables.table(frame.head(40), "Runs")._repr_html_().count("not comparable") == 40

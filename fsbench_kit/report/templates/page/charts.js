@@ -30,7 +30,8 @@ async function draw(figure) {
   figure.querySelector("script").after(place);
   try {
     const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
-    await vegaEmbed(place, fitted(await specOf(figure), figure.clientWidth), options);
+    const { view } = await vegaEmbed(place, fitted(await specOf(figure), figure.clientWidth), options);
+    figure.view = view;
   } catch (error) {
     place.remove();
     console.error(error);
@@ -84,6 +85,33 @@ for (const figure of figures) {
   figure.append(below);
   draw(figure);
 }
+
+// On paper charts are as wide as the sheet, with letters of their size: nothing is scaled down.
+const SHEET = { width: 680, height: 900, panel: 96, row: 16 }; // A4 between its margins, with the words of a chart
+const SIZES = ["width", "child_width", "child_height", "y_step"];
+
+function resized(view, sizes) {
+  for (const [name, size] of Object.entries(sizes)) view.signal(name, size);
+  view.run();
+}
+
+addEventListener("beforeprint", () => {
+  for (const figure of figures.filter(({ view }) => view)) {
+    const { signals } = figure.view.getState({ signals: (name) => SIZES.includes(name), data: () => false });
+    const { width, child_width: panel, child_height: height, y_step: step } = figure.screen = signals;
+    const { width: drawn, height: tall } = figure.querySelector("svg").viewBox.baseVal;
+    const over = Math.max(0, drawn - SHEET.width);
+    const lower = (size, least) => (size && tall > SHEET.height ? Math.min(size, least) : size);
+    const columns = Math.max(1, Math.round(drawn / (panel + 86)));
+    const sheet = panel
+      ? { child_width: panel - over / columns, child_height: lower(height, SHEET.panel) }
+      : { width: width - over, y_step: lower(step, SHEET.row) };
+    resized(figure.view, Object.fromEntries(Object.entries(sheet).filter(([name]) => name in signals)));
+  }
+});
+addEventListener("afterprint", () => {
+  for (const { view, screen } of figures.filter(({ screen }) => screen)) resized(view, screen);
+});
 
 let last = innerWidth;
 addEventListener("resize", lodashDebounce(() => {
