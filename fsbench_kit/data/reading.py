@@ -167,7 +167,10 @@ def _dataset(
     own = legibly(with_fio_logs(logs))
     runs, said = found_in(own)
     whole = assembly(own, runs, said)
-    if traces is not None and all(file.stamp == each.stamp for file, each in zip(files, read, strict=True)):
+    if traces is not None:
+        # What could still change unseen is read again the next time.
+        unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}
+        traces |= dict.fromkeys(unsettled, "")
         with_runs = {log.source for log in logs if log.has_runs}
         is_by_itself = not any(isinstance(log, FioLog) for log in logs)
         kept.keep(Outcome(traces, with_runs, marks(runs) if is_by_itself else None, whole))

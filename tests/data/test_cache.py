@@ -56,6 +56,14 @@ def same(one: fsb.Dataset, other: fsb.Dataset) -> bool:
     return all(frame.equals(other.frames[name]) for name, frame in one.frames.items())
 
 
+def runs_put_together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that grows by the number of runs each time that some are put together."""
+    sizes: list[int] = []
+    same_runs = assembly.same_runs
+    monkeypatch.setattr(assembly, "same_runs", lambda found: sizes.append(len(found)) or same_runs(found))
+    return sizes
+
+
 def test_what_was_read_is_not_read_again(logs: Path, kept: Path, parsed: Count) -> None:
     first = fsb.read(logs, cache=False)
     assert not kept.exists()
@@ -85,14 +93,19 @@ def test_a_changed_file_is_read_again_and_no_other(logs: Path, parsed: Count) ->
 
 
 @pytest.mark.usefixtures("kept")
-def test_a_file_is_read_again_that_was_written_the_moment_before(logs: Path, parsed: Count) -> None:
+def test_a_file_is_read_again_that_was_written_the_moment_before(
+    logs: Path, parsed: Count, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It could have been written once more while its clock stood still."""
     now = time.time() + 1
     os.utime(logs / "003.txt", (now, now))
-    fsb.read(logs)
+    first = fsb.read(logs)
     parsed()
-    fsb.read(logs)
+    with monkeypatch.context() as patch:
+        sizes = runs_put_together(patch)
+        assert same(fsb.read(logs), first)
     assert 0 < parsed() <= 2
+    assert sizes == [1]
 
 
 @pytest.mark.parametrize("damage", ["cut", "bit", "empty", "version"])
@@ -161,9 +174,7 @@ def test_only_what_bears_on_a_changed_file_is_put_together_anew(
     ]
     time.sleep(0.05)
     fsb.read(logs)
-    sizes: list[int] = []
-    same_runs = assembly.same_runs
-    monkeypatch.setattr(assembly, "same_runs", lambda found: sizes.append(len(found)) or same_runs(found))
+    sizes = runs_put_together(monkeypatch)
     for change in changes:
         change()
         time.sleep(0.05)
