@@ -145,9 +145,14 @@ _TOO_LONG: Final = b"0" * MOST_DIGITS
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether a file is text in which nothing can need repair but its words and, outside of JSON, hard blanks."""
-    if NO_BREAK in data:
-        data = data.replace(NO_BREAK, b" ") if not data.startswith(b"{") else data
+    """Whether a file is text in which nothing can need repair but its words and hard blanks.
+
+    Of JSON those who read it together tell, since they know what stands between its numbers.
+    """
+    if data.startswith(b"{"):
+        return data.isascii()
+    if not data.isascii():
+        data = data.replace(NO_BREAK, b" ")
     return not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS)
 
 
@@ -298,7 +303,7 @@ def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) ->
     of_spaces = [
         {FILE: numbers[index], **{name: getattr(said, name) for name in DIAGNOSTICS.names()[1:]}}
         for index, start, end in logs.runs.select("log", "start", "end").rows()
-        if NO_BREAK in contents[index] and (said := no_break_spaces(contents[index], start, end)) is not None
+        if not contents[index].isascii() and (said := no_break_spaces(contents[index], start, end)) is not None
     ]
     return pl.concat([_typed(own, DIAGNOSTICS), pl.DataFrame(of_spaces, schema=DIAGNOSTICS)])
 

@@ -23,6 +23,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement
@@ -122,6 +123,8 @@ def _column(word: Any, rows: Sequence[int]) -> Iterable[Any]:
     """Return what stands in the rows of some runs."""
     if isinstance(word, np.ndarray):
         return word[rows].tolist()  # type: ignore[no-any-return]
+    if isinstance(word, pl.Series):
+        word = word.to_list()
     if isinstance(word, list):
         return [word[row] for row in rows]
     if isinstance(word, tuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, count
+from itertools import accumulate, chain, count
 from json import JSONDecoder
 from typing import Final, NamedTuple, NoReturn
 
@@ -138,7 +138,7 @@ def _numbers(chars: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
 # Bins, of which each has its line: "1234" : 5,
 
 _BINS: Final = re.compile(r'"bins"\s*:\s*(?=\{)')
-_ENTRY: Final = re.compile(rb'\s*""(\s*:\s*),')
+_ENTRY: Final = re.compile(rb'[ \t\n]*""[ \t\n]*:[ \t\n]*,')
 _DIGITS: Final = b"0123456789"
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in b'0123456789"')
 _POWERS: Final = 10 ** np.arange(1, MOST_DIGITS + 1)
@@ -191,20 +191,20 @@ def taken_out(chars: str, start: int, end: int) -> Taken | None:
     entry = printed[1 : printed.find(b",") + 1]
     tail = printed[len(entry) * (printed.count(b",") + 1) : -1]
     as_printed = b"".join([b"{" + entry * (number - 1) + entry[:-1] + tail + b"}" for number in numbers])
-    if not _ENTRY.fullmatch(entry) or tail.strip() or bins.translate(None, _DIGITS) != as_printed:
+    if not _ENTRY.fullmatch(entry) or tail.strip(b" \t\n") or bins.translate(None, _DIGITS) != as_printed:
         return None
-    begins, untils = np.array(spans).T
-    pieces = [chars[until:begin] for until, begin in zip([start, *untils], [*begins, end], strict=True)]
-    left = _CONSTANT.join(pieces)
+    begins, untils = [*(begin for begin, _ in spans), end], [start, *(until for _, until in spans)]
+    left = _CONSTANT.join(chars[until:begin] for until, begin in zip(untils, begins, strict=True))
     if left.count(_CONSTANT) > len(spans) or "Infinity" in left:
         return None
-    moved = np.cumsum([start, *(untils - begins - len(_CONSTANT))])
+    lengths = [until - begin - len(_CONSTANT) for begin, until in spans]
+    moved = [*accumulate(lengths, initial=start)]
     heights = [number * entry.count(b"\n") + tail.count(b"\n") for number in numbers]
     return Taken(
         left,
-        begins - moved[:-1],
-        moved,
-        np.cumsum([0, *heights]),
+        np.array([begin - by for begin, by in zip(begins[:-1], moved, strict=False)]),
+        np.array(moved),
+        np.array([*accumulate(heights, initial=0)]),
         bins,
         spans,
         numbers,

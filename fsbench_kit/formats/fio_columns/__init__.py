@@ -7,7 +7,7 @@ of one `Kind`, and what is out of the ordinary in any is left to the format's `p
 """
 
 from fsbench_kit.formats.fio_columns.alike import NUMBER, Alike, Learned, numbers_of
-from fsbench_kit.formats.fio_columns.columns import Amounts, Log, Shape, picker
+from fsbench_kit.formats.fio_columns.columns import Amounts, Log, picker
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
 from fsbench_kit.formats.fio_columns.frames import Kind, Numbers, Printed, read
 from fsbench_kit.formats.fio_columns.sheet import Sheet
@@ -27,7 +27,6 @@ __all__ = [
     "Print",
     "Printed",
     "Row",
-    "Shape",
     "Sheet",
     "numbers_of",
     "picker",

@@ -50,18 +50,14 @@ class Shape:
     ----------
     figures
         What they have.
-    places
-        Where among a report's numbers those stand that the figures name, if these are not all of them.
     """
 
-    def __init__(self, figures: Figures, places: Ints | None = None) -> None:
+    def __init__(self, figures: Figures) -> None:
         rows, latencies, buckets = figures.rows, figures.latencies, figures.buckets
 
         def at(numbers: Iterable[int | None]) -> Ints:
-            known = ints(_NOTHING if number is None else number for number in numbers)
-            return known if places is None else np.where(known < 0, known, places[known])
+            return ints(_NOTHING if number is None else number for number in numbers)
 
-        self.every = ints(()) if places is None else places
         of_each = [row.gate for row in rows] + [each.gate for each in latencies]
         gates = {gate: number for number, gate in enumerate(dict.fromkeys(of_each))}
         which = ints(gates[gate] for gate in of_each)
@@ -250,19 +246,17 @@ class Values:
         As far as fio's own counters could hold them, and else -1.
     is_any
         Whether each is not 0; what is none counts as that.
-    is_cut
-        Whether each has a point at its beginning or its end.
     """
 
     def __init__(self, logs: Logs) -> None:
         self._logs = logs
         each = [log.numbers for group in logs.groups for log in group.logs]
-        words = list(chain.from_iterable(each))
         self._starts = np.cumsum([0, *map(len, each)])
-        self.text = pl.Series("text", [*words, None], dtype=pl.String)
-        lengths = self.text.str.len_bytes().fill_null(0).to_numpy().astype(np.int64)
+        words = " ".join([*chain.from_iterable(each), _NONE]).encode()
+        self.text = pl.Series("text", [words.decode()]).str.split(" ").explode()
+        lengths = self.text.str.len_bytes().to_numpy().astype(np.int64)
         ends = np.cumsum(lengths + 1) - 1
-        found = np.frombuffer(f"{' '.join(words)} ".encode(), np.uint8)[: ends[-1]]
+        found = np.frombuffer(words, np.uint8)
         points = np.flatnonzero(found == _POINT)
         of_points = np.searchsorted(ends, points)
         number_of_points = np.bincount(of_points, minlength=len(lengths))
@@ -273,16 +267,19 @@ class Values:
         self._has_fraction = number_of_points > 0
         self._decimals = np.zeros(len(lengths), np.int64)
         self._decimals[of_points] = ends[of_points] - 1 - points
-        self.is_cut = np.zeros(len(lengths), bool)
-        self.is_cut[of_points] = (self._decimals[of_points] == 0) | (points == (ends - lengths)[of_points])
-        are_none = np.flatnonzero(is_none[:-1])
-        are_any = [bool(words[number].strip("-0.")) for number in are_none.tolist()]
-        for number in are_none.tolist():
-            words[number] = "0"
-        plain = " ".join(words).encode().translate(None, b".")
-        self._digits = np.append(np.fromstring(plain, np.int64, sep=" "), 1)
+        self._is_odd = digits > _MOST_PRINTED
+        self._is_odd[of_points] |= (self._decimals[of_points] == 0) | (points == (ends - lengths)[of_points])
+        are_none = np.flatnonzero(is_none)
+        texts = self.text.gather(are_none).to_list()
+        if texts:
+            known = words.split(b" ")
+            for number in are_none.tolist():
+                known[number] = b"0"
+            words = b" ".join(known)
+        self._digits = np.fromstring(words.translate(None, b"."), np.int64, sep=" ")
         self.is_any = self._digits > 0
-        self.is_any[are_none] = are_any
+        self.is_any[are_none] = [bool(text.strip("-0.")) for text in texts]
+        is_none[-1] = True
         self._digits[is_none] = _NO_DIGITS
         self.counts = np.where(self._has_fraction | is_none, -1, self._digits)
 
@@ -292,6 +289,12 @@ class Values:
         starts = np.repeat(self._starts[:-1], self._logs.sizes(column))
         found: Ints = np.where(places < 0, self._starts[-1], places + starts)
         return found
+
+    @property
+    def odd_logs(self) -> Ints:
+        """Those logs, by their numbers, with one that has a point at an end, or more digits than fio prints."""
+        of = np.searchsorted(self._starts, np.flatnonzero(self._is_odd), "right") - 1
+        return self._logs.numbers[of]
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return of what has gates whether it is there."""
@@ -394,7 +397,10 @@ _BELOW: Final[Mapping[str, int]] = {"nearest": 1, "down": 0, "up": 2, "exact": 0
 _ABOVE: Final[Mapping[str, int]] = {"nearest": 1, "down": 2, "up": 0, "exact": 0}
 """How far the true values reach below and above a print, in halves of its last place."""
 _MOST_PLACES: Final = 12
+_MOST_PRINTED: Final = 30
 _POWERS: Final = 10.0 ** np.arange(_MOST_PLACES + 1)
+_NONE: Final = "1"
+"""What is printed for no number: that there is one depends on none."""
 _NO_DIGITS: Final = 2**53
 """What stands for the digits of a number that is to be looked at by itself."""
 _BLANK, _POINT, _ZERO, _NINE = b" .09"

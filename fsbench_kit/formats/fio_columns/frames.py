@@ -18,9 +18,10 @@ import polars as pl
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 from fsbench_kit.formats.fio_command import TOOL
+from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from fsbench_kit.formats.findings import Finding
@@ -105,8 +106,8 @@ class Kind(ABC, Generic[P]):
     def remarks(self, report: P) -> Iterable[Diagnostic]:
         """Return what is said of a report whatever its figures are."""
 
-    def identity(self, _: Log) -> list[str] | None:
-        """Return what is printed of one run alone: what it is and its value, in turns."""
+    def identity(self, _: Log) -> str | None:
+        """Return what is printed of one run alone: what it is and its value, in turns and with blanks."""
         return None
 
     def leftovers(self, _: Log) -> Iterable[tuple[str, int, str]]:
@@ -167,15 +168,15 @@ class _Collected:
         are_runtimes = np.array([known.metric == "runtime" for known in self._sheet.whats], bool)[rows.what]
         durations = np.full(len(self._at), -1.0)
         np.maximum.at(durations, rows.log[are_runtimes], rows.value[are_runtimes])
-        made = []
-        for number, report, kind, log in self._kept:
-            duration = durations[number] if durations[number] >= 0 else None
-            made.append((report.at, report.end, report.ended_at, duration, kind.identity(log), *kind.facts))
+        known = [duration if duration >= 0 else None for duration in durations.tolist()]
+        made = [
+            (report.at, report.end, report.ended_at, known[number], kind.identity(log), *kind.facts)
+            for number, report, kind, log in self._kept
+        ]
         names = ("log", "end", "ended_at", "duration", "identity", "tool_version", "status")
-        known = zip(*made, strict=True) if made else ([] for _ in names)
-        own = pl.DataFrame([pl.Series(name, each, _RUN[name]) for name, each in zip(names, known, strict=True)])
+        own = _frame(made, {name: _RUN[name] for name in names} | {"identity": pl.String})
         same = {"tool": TOOL.name, "start": 0, "line": 1}
-        return own.select(
+        return own.with_columns(pl.col("identity").str.split(" ")).select(
             (pl.col(name) if name in names else pl.lit(same.get(name))).cast(kind).alias(name)
             for name, kind in _RUN.items()
         )
@@ -237,11 +238,12 @@ class _Collected:
             for block in kind.figures.run.series
             for time, value in zip(block.times, block.values, strict=True)
         ]
-        return pl.DataFrame(points, schema=_POINT, orient="row")
+        return _frame(points, _POINT)
 
     def _diagnostics(self) -> pl.DataFrame:
         """Return what is said, of all of a report but for what cross-checks find."""
         said: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
+        ats = self._at.tolist()
         spans = {number: (report.at, 0, report.end) for number, report, *_ in self._kept}
         for number, report, kind, _ in self._kept:
             said[number] += (
@@ -253,12 +255,15 @@ class _Collected:
                 said[number].append((*spans[number], *wrong))
         for numbers, kind in self._alike():
             for finding in kind.checks(self._sheet.columns_of(np.array(numbers))):
-                rows = np.flatnonzero(np.broadcast_to(finding.fails, len(numbers))).tolist()
+                fails = finding.fails
+                if not np.any(fails):
+                    continue
+                rows = np.flatnonzero(np.broadcast_to(fails, len(numbers))).tolist()
                 for row, found in zip(rows, finding.of(rows), strict=True):
-                    said[numbers[row]].append((self._at[numbers[row]], None, None, finding.code, *found))
+                    said[numbers[row]].append((ats[numbers[row]], None, None, finding.code, *found))
         for number, _, kind, log in self._kept:
             said[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in kind.leftovers(log))
-        return pl.DataFrame(list(chain.from_iterable(said)), schema=_DIAGNOSTIC, orient="row")
+        return _frame(chain.from_iterable(said), _DIAGNOSTIC)
 
     def _alike(self) -> Iterator[tuple[list[int], Kind[Any]]]:
         """Yield the numbers of reports that have figures of the same, with the kind of one of them."""
@@ -269,6 +274,14 @@ class _Collected:
         for numbers, kind in of_kinds.values():
             alike.setdefault(kind.checked, ([], kind))[0].extend(numbers)
         yield from alike.values()
+
+
+def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Return rows as a frame; column by column, which is far faster where they are many."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pl.DataFrame(
+        [pl.Series(name, column, schema[name]) for name, column in zip(schema, columns, strict=True)]
+    )
 
 
 _RUN: Final[dict[str, Any]] = {
@@ -282,15 +295,19 @@ _RUN: Final[dict[str, Any]] = {
     "identity": pl.List(pl.String),
 }
 _SETTING: Final[dict[str, Any]] = {
-    **dict.fromkeys(("scope", "part", "key", "value", "origin"), pl.String),
+    **dict.fromkeys(("part", "key", "value"), pl.String),
+    **{name: SCHEMAS["settings"][name] for name in ("scope", "origin")},
     "line": pl.Int64,
 }
 _PLACE: Final[dict[str, Any]] = {
-    **dict.fromkeys(("operation", "scope", "part"), pl.String),
+    "operation": pl.String,
+    "scope": SCHEMAS["measurements"]["scope"],
+    "part": pl.String,
     **dict.fromkeys(("block_size", "file_size", "threads"), pl.Int64),
 }
 _WHAT: Final[dict[str, Any]] = {
-    **dict.fromkeys(("metric", "statistic", "unit", "state"), pl.String),
+    **dict.fromkeys(("metric", "statistic", "unit"), pl.String),
+    "state": SCHEMAS["measurements"]["state"],
     "primary": pl.Boolean,
 }
 _POINT: Final[dict[str, Any]] = {

@@ -206,8 +206,7 @@ class Sheet:
         latencies = self._latencies
         odd[latencies.latencies.log[latencies.disagree]] = True
         odd[self.figures.log[self._is_strange]] = True
-        is_cut = self._values.is_cut[self._values.at(_every)]
-        odd[self._sorted.given(_every)[is_cut]] = True
+        odd[self._values.odd_logs] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
         if len(unread):
@@ -226,7 +225,7 @@ class Sheet:
         starts = self._sorted.starts_of(logs, _figures)
         index = (starts[:, None] + np.arange(number)).T
         value, low, high = (column[index] for column in (figures.value, figures.low, figures.high))
-        texts = figures.text.gather(index.ravel()).to_list()
+        texts = figures.text.gather(index.ravel())
         lines = figures.line[index]
         many = len(logs)
         made = []
@@ -238,10 +237,6 @@ class Sheet:
             )
             made.append(Figure._make(of_one).measurement())
         return made
-
-
-def _every(shape: Shape) -> Ints:
-    return shape.every
 
 
 def _figures(shape: Shape) -> Ints:

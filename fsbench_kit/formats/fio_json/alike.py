@@ -14,15 +14,18 @@ from fsbench_kit.formats.fio_json.kinds import DocumentKind, Printed
 from fsbench_kit.formats.fio_json.reader import Reader, ended_at
 from fsbench_kit.formats.json_text import Cut, cuts, decode_cut, taken_out
 from fsbench_kit.formats.text import Text
+from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.clean import CleanLogs
 
-_TIME: Final = re.compile(r'"time" : "([^"\n]*)"')
+_TIME: Final = re.compile(r'"time" : "([ \w:+-]{0,64})"', re.ASCII)
 _HEAD: Final = 400
 """So early in a document fio names its time."""
+_PLAIN: Final = re.compile(rf"(?!.*[0-9]{{{MOST_DIGITS},}})[ -~\t\n]*", re.DOTALL)
+"""Text in which nothing can need repair."""
 _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', "bonnie", "iozone", "sysbench")
 """Escapes, a key without a name, and the names of other tools."""
 
@@ -44,7 +47,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
 def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[Printed]:
     """Yield those of some texts, by their indexes, that may be nothing but a document."""
     ends = {
-        at: chars.find("\n}") + 2 for at in which if (chars := texts[at]).startswith("{\n") and chars.isascii()
+        at: chars.rfind("\n}") + 2 for at in which if (chars := texts[at]).startswith("{\n") and chars.isascii()
     }
     whole = [at for at, end in ends.items() if end > 1 and not texts[at][end:].strip()]
     taken = {at: found for at in whole if (found := taken_out(texts[at], 0, ends[at])) is not None}
@@ -63,6 +66,8 @@ def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
 def _learned(first: Printed) -> Learned | None:
     """Return the kind of a document, and which of its numbers stand in strings."""
     chars = first.chars
+    if not _PLAIN.fullmatch(first.cut.chars):
+        return None
     if any(sign in chars for sign in _SIGNS_OF_MORE) or chars.count("fio ") > chars.count('"fio version"'):
         return None
     document = decode_cut(first.cut)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsbench_kit.formats import fio_columns
-from fsbench_kit.formats.fio_columns import Log, Shape, picker
+from fsbench_kit.formats.fio_columns import Log, picker
 from fsbench_kit.formats.fio_json.reader import IDENTITY, NO_FIGURES, Unread, key_of, leftovers, unread_counts
 
 if TYPE_CHECKING:
@@ -50,19 +50,12 @@ class DocumentKind(fio_columns.Kind[Printed]):
         self._reader = reader
         report, figures = reader.report, reader.figures
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
-        self._identity = [
-            (key, places[number]) for key in IDENTITY if isinstance(number := report.content.get(key), int)
-        ]
-        self._sampled = [
-            (places[samples], None if requests is None else places[requests])
-            for samples, requests in reader.figures.sampled
-        ]
+        self._identity = [(key, number) for key in IDENTITY if isinstance(number := report.content.get(key), int)]
         bins = first.cut.places
         document = report.document
-        self._places, starts = places, np.array(document.starts, np.intp)
-        self._shape = Shape(figures, np.array(places, np.int64))
-        self._lines, self._bins_before = np.zeros((2, len(first.numbers)), np.int64)
-        self._lines[places], self._bins_before[places] = reader.text.lines(starts), np.searchsorted(bins, starts)
+        starts = np.array(document.starts, np.intp)
+        self._numbers = picker(places)
+        self._lines, self._bins_before = reader.text.lines(starts), np.searchsorted(bins, starts)
         self._bin_lines = reader.text.lines(bins).tolist()
         self._consulted = picker([places[number] for number in sorted(report.consulted)])
         self._first = self._consulted(first.numbers)
@@ -74,9 +67,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
         unread = [number for number, is_read in enumerate(document.is_read) if not is_read and number not in read]
         keys = {number: key_of(document, document.starts[number]) for number in unread}
-        self._keys = {places[number]: key for number, key in keys.items() if key not in NO_FIGURES}
+        self._keys = {number: key for number, key in keys.items() if key not in NO_FIGURES}
         self._unread = picker(list(self._keys))
-        self._of_settings = picker([places[number] for number in sorted(reader.numbers_of_settings)])
+        self._of_settings = picker(sorted(reader.numbers_of_settings))
         self._settings: dict[Sequence[str], list[Setting]] = {}
 
     def is_of(self, report: Printed) -> bool:
@@ -91,9 +84,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         cut = report.cut
         return Log(
             self.figures,
-            self._shape,
-            report.numbers,
-            self._lines + cut.heights[self._bins_before],
+            self.figures.shape,
+            self._numbers(report.numbers),
+            self._lines + cut.heights[self._bins_before] if cut.bins else self._lines,
             cut.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)
@@ -106,12 +99,12 @@ class DocumentKind(fio_columns.Kind[Printed]):
         numbers = log.numbers
         return any(
             numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
-            for samples, requests in self._sampled
+            for samples, requests in self._reader.figures.sampled
         )
 
-    def identity(self, log: Log) -> list[str] | None:
-        """Return what is printed of one run alone: what it is and its value, in turns."""
-        return [word for key, number in self._identity for word in (key, log.numbers[number])] or None
+    def identity(self, log: Log) -> str | None:
+        """Return what is printed of one run alone: what it is and its value, in turns and with blanks."""
+        return " ".join(f"{key} {log.numbers[number]}" for key, number in self._identity) or None
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
         """Yield what is said of a document whatever its figures are."""
@@ -137,7 +130,5 @@ class DocumentKind(fio_columns.Kind[Printed]):
         """Return the settings of a log."""
         own = self._of_settings(log.numbers)
         if own not in self._settings:
-            self._settings[own] = self._reader.settings(
-                self._reader.report.like([log.numbers[place] for place in self._places])
-            )
+            self._settings[own] = self._reader.settings(self._reader.report.like(log.numbers))
         return self._settings[own]
