@@ -113,9 +113,9 @@ def compare(
         The level that all others are compared with. Without one it is ext4 in each study that has it, and
         otherwise the first level: the earliest version or date, the least number, or else the first name.
     metrics
-        Which metrics to compare; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
+        Which metrics to compare, or the one; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
     where
-        Which cells to compare: ``{"operation": ["read"], "block_size": [4096]}``. The names are those of
+        Which cells to compare: ``{"operation": "read", "block_size": [4096, 65536]}``. The names are those of
         `fsbench_kit.analysis.settings.CELL`, and the factor, of which it chooses levels; ``None`` is no value.
     confidence
         Confidence level of the intervals, each for its own row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -130,10 +131,16 @@ def in_groups(
     given: Dataset | Labelled, factor: str, baseline: str | None, with_what: Against = "baseline"
 ) -> tuple[Dataset, str, str | None]:
     """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
+    baseline = None if baseline is None else str(baseline)  # a number of threads, a version
     if isinstance(given, Dataset):
         return given, _named(factor, given), baseline
-    first = next(iter(given), None) if with_what == "baseline" else None
-    return labelled(given), GROUP, baseline or first
+    if not isinstance(given, Mapping):
+        raise RequestError(
+            f"{type(given).__name__} is not a dataset",
+            hint="Give what fsb.read returns; or groups: {'before': 'logs/old', 'after': 'logs/new'}.",
+        )
+    groups = {str(label): of for label, of in given.items()}
+    return labelled(groups), GROUP, baseline or (next(iter(groups), None) if with_what == "baseline" else None)
 
 
 def _named(factor: str, dataset: Dataset) -> str:

@@ -75,7 +75,8 @@ def wanted(metrics: Sequence[str] | None = None, there: Iterable[str] = METRICS)
     """
     chosen = STATISTICS
     if metrics is not None:
-        chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
+        several = [metrics] if isinstance(metrics, str) else metrics
+        chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in several}
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:
         raise RequestError(f"{unknown[0]!r} is not a metric", hint=instead(unknown[0], there))

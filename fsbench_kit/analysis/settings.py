@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.dataset import Dataset
 
-    Where: TypeAlias = Mapping[str, Sequence[str | int | None]]
+    Where: TypeAlias = Mapping[str, Sequence[str | int | None] | str | int | None]
 
 NOT_KNOWN: Final = "not known"
 
@@ -304,7 +304,9 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
     ).select(figures.columns)
 
 
-def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None]) -> pl.Expr:
+def _is_one_of(
+    figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None] | str | int | None
+) -> pl.Expr:
     """Return whether a figure has one of some values in a column, or as its level of the factor."""
     if name not in (*CELL, factor):
         raise RequestError(
@@ -313,7 +315,8 @@ def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str
             or f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
         )
     texts = figures["level" if name == factor else name].cast(pl.String)
-    wanted = [None if value is None else str(value) for value in kept]
+    several = [kept] if kept is None or isinstance(kept, str | int) else kept
+    wanted = [None if value is None else str(value) for value in several]
     known = set(texts.unique())
     for value in wanted:
         if value not in known:

@@ -7,6 +7,8 @@ Each command imports what it uses, and no other: ``fsbench --help`` answers at o
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from typing import Annotated, Any, Final
@@ -97,9 +99,16 @@ def _refuse_empty(words: list[str]) -> None:
         raise RequestError("one of the arguments is empty", hint="Is a variable in the command not set?")
 
 
+_NAMELESS: Final = {errno.ENOENT: "the current folder", errno.ENOSPC: "the output"}
+"""What has no name where the system says that it is gone, or full."""
+
+
 def main() -> None:
     """Run the command, and turn what goes wrong into a message and an exit status."""
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # in a locale that lacks some letters
+                stream.reconfigure(errors="replace")
         _refuse_empty(sys.argv)
         app()
     except (InputError, RequestError) as error:
@@ -109,7 +118,8 @@ def main() -> None:
         err.print(f"fsbench: {error}")
         sys.exit(1)
     except OSError as error:
-        err.print(f"fsbench: {error.filename or 'the system'}: {error.strerror or error}")
+        where = error.filename or _NAMELESS.get(error.errno or 0, "the system")
+        err.print(f"fsbench: {where}: {error.strerror or error}")
         sys.exit(2)
     except Exception as error:
         if os.environ.get("FSBENCH_TRACEBACK"):

@@ -6,16 +6,27 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
-from fsbench_kit.cli.options import Masked, Paths
+from fsbench_kit.cli.options import Masked
 from fsbench_kit.cli.saving import To, check_endings, masked, saved
 from fsbench_kit.model.errors import RequestError
 
 
-def audit_command(paths: Paths, to: To = None, *, mask: Masked = False) -> None:
+def audit_command(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Articles as pages or text; studies, or folders of them."),
+    ],
+    to: To = None,
+    *,
+    mask: Masked = False,
+) -> None:
     """Check what articles claim against the figures that they print.
 
     A page without a study.toml gets one, with stubs for its claims: beside the page if no other file is there,

@@ -9,14 +9,15 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
-from fsbench_kit.cli.options import of_factor, of_percentage, percentage
+from fsbench_kit.cli.inputs import read
+from fsbench_kit.cli.options import Names, of_factor, of_percentage, percentage
 from fsbench_kit.cli.saving import To, check_endings, saved
-from fsbench_kit.model.errors import needs_extra
+from fsbench_kit.model.errors import RequestError, needs_extra
 
 
 def repeats_command(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: logs of earlier runs.")
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="A pilot: logs of earlier runs.")
     ] = None,
     *,
     cv: Annotated[
@@ -26,6 +27,8 @@ def repeats_command(
     half_width: Annotated[float, of_percentage("Half the width of the interval.")] = "5%",  # type: ignore[assignment]  # is parsed
     effect: Annotated[float, of_percentage("The difference to detect.")] = "10%",  # type: ignore[assignment]
     margin: Annotated[float, of_factor("The largest difference that counts as equal: 5% or 1.05.")] = "5%",  # type: ignore[assignment]
+    names: Names = None,
+    factor: Annotated[str, typer.Option(help="What the pilot's runs are to be compared by.")] = "filesystem",
     to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
@@ -35,11 +38,18 @@ def repeats_command(
     fsbench repeats pilot/ --half-width 3% --to runs.csv
     """
     from fsbench_kit import tables
+    from fsbench_kit.cli.proposals import proposals
 
     check_endings(to)
     variation = [percentage(value) for value in cv] if cv else None
-    pilot = fsb.read(*paths) if paths else None
-    planned = fsb.sample_size(pilot, cv=variation, half_width=half_width, effect=effect, margin=margin)
+    pilot = read(paths, names) if paths else None
+    try:
+        planned = fsb.sample_size(
+            pilot, cv=variation, half_width=half_width, effect=effect, margin=margin, factor=factor
+        )
+    except RequestError as error:
+        proposed = proposals(pilot, factor, "repeats", paths) if pilot is not None and paths else None
+        raise RequestError(error.what, hint=proposed or error.hint) from None
     width, difference, equal = map(tables.percent, (half_width, effect, margin - 1))
     table = tables.repeats_table(
         planned,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -96,6 +97,8 @@ def _needs(published: fsb.Dataset, again: Replication) -> Iterator[str]:
     from fsbench_kit.launch.replicate import expected_seconds, space_by_scale
 
     if any(target.kind != "directory" for target in again.plan.target):
+        if os.geteuid() != 0:
+            yield "Without root, name a directory on each filesystem to compare: --directory A --directory B"
         sizes = ", ".join(f"{name} {humanise(size, 'B')}" for name, size in space_by_scale(published).items())
         yield f"Space, by the scale: {sizes}."
     elif len(again.plan.target) < _TO_COMPARE:

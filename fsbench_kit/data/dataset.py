@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -111,7 +112,7 @@ class Dataset:
         baseline: str | None = None,
         *,
         metrics: Sequence[str] | None = None,
-        where: Mapping[str, Sequence[str | int | None]] | None = None,
+        where: Mapping[str, Sequence[str | int | None] | str | int | None] | None = None,
         confidence: float = 0.95,
         margin: float = 1.05,
         include_failed: bool = False,
@@ -332,8 +333,8 @@ def _of_runs(
     try:
         runs = frames["runs"].filter(*predicates, **constraints)
         runs.lazy().collect_schema()
-    except pl.exceptions.ColumnNotFoundError as error:
-        what = str(error).partition(";")[0]
+    except (pl.exceptions.ColumnNotFoundError, pl.exceptions.ComputeError) as error:
+        what = re.split(r";|\n", str(error), maxsplit=1)[0]
         hint = f"The columns of runs are {', '.join(SCHEMAS['runs'])}."
         raise RequestError(f"cannot filter runs: {what}", hint=hint) from error
     keys = {name: "source" if name == "diagnostics" else "run_id" for name in frames if name != "runs"}

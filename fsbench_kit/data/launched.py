@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from fsbench_kit.data.files import RUN_FILE, opened
 from fsbench_kit.data.log import Log, is_fio_log, log_with
-from fsbench_kit.data.study import problems
+from fsbench_kit.data.problems import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
 from fsbench_kit.formats.machine_samples import SAMPLES, series
 from fsbench_kit.model.errors import InputError
@@ -74,7 +74,7 @@ def run_facts(folder: Path) -> RunFacts:
     try:
         return RunFacts.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        why = "; ".join(problems(error)) if isinstance(error, ValidationError) else error.strerror
+        why = "; ".join(problems(error, RunFacts)) if isinstance(error, ValidationError) else error.strerror
         raise InputError(f"The run's record cannot be used: {why}.", file=path) from error
 
 

@@ -65,7 +65,7 @@ def with_named(log: Log, named: Named) -> Log:
 
 def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     """Add to a log what its reader assumes and nothing tells; that it is assumed is said beside it."""
-    known = dict(assume)
+    known = {key: str(value) for key, value in assume.items()}
     version = known.pop("fio_version", None)
     if wrong := next((key for key, value in known.items() if not re.fullmatch(_form(key).pattern, value)), None):
         raise RequestError(
@@ -75,7 +75,8 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     settings = tuple(replace(setting, origin="assumed") for setting in named.settings)
     facts = {**named.facts, **({"tool_version": version} if version and isinstance(log, FioLog) else {})}
     if log.has_runs:
-        yield log_with(log.source, "ASSUMED", f"Assumed: {', '.join(map(' '.join, assume.items()))}.")
+        said = ", ".join(f"{key} {value}" for key, value in assume.items())
+        yield log_with(log.source, "ASSUMED", f"Assumed: {said}.")
         log = with_named(log, Named(facts, settings))
     yield log
 

@@ -194,6 +194,8 @@ _MOST_SAID: Final = 10
 
 def _instead(diagnostics: pl.DataFrame) -> str:
     """Say what to do where there is no run: about a file that holds something else, or one that is mistyped."""
+    if "BAD_STUDY" in diagnostics["code"]:
+        return "Mend this in the file."
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
     for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):

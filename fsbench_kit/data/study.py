@@ -26,6 +26,7 @@ from pydantic_core import PydanticCustomError
 from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.data.names import NameTemplate
+from fsbench_kit.data.problems import problems
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.toml_lines import lines_of_keys
@@ -44,7 +45,7 @@ def _template(text: str) -> str:
     try:
         NameTemplate(text)
     except RequestError as error:
-        raise PydanticCustomError("no_template", "{error}", {"error": " ".join(str(error).split("\n"))}) from None
+        raise PydanticCustomError("no_template", "{error}", {"error": ". ".join(str(error).split("\n"))}) from None
     return text
 
 
@@ -265,8 +266,10 @@ def read_study(folder: Path) -> StudyDescription:
     path = folder / STUDY_FILE
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the study's description cannot be read: {error}", file=path) from error
+    except OSError as error:
+        raise InputError(f"the study's description cannot be read: {error.strerror}", file=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError("the study's description is not UTF-8", file=path) from error
     try:
         study = StudyDescription.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -275,7 +278,7 @@ def read_study(folder: Path) -> StudyDescription:
         lines, keys = lines_of_keys(text), [problem["loc"] for problem in error.errors()]
         outwards = (key[: len(key) - cut] for cut in range(max(map(len, keys))) for key in keys)
         line = next((lines[key] for key in outwards if key in lines), None)
-        raise InputError("\n".join(problems(error)), file=path, line=line) from error
+        raise InputError("\n".join(problems(error, StudyDescription)), file=path, line=line) from error
     for name in companions(study):
         if not (folder / name).is_file():
             raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
@@ -308,12 +311,6 @@ def table_lines(folder: Path, name: str) -> list[int]:
         for place, line in lines.items()
         if isinstance(place[-1], int) and [key for key in place if isinstance(key, str)] == name.split(".")
     ]
-
-
-def problems(error: ValidationError) -> Iterator[str]:
-    """Yield what is wrong with a description, and with which of its keys."""
-    for problem in error.errors():
-        yield ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
 
 
 def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:

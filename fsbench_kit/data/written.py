@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from fsbench_kit.data.tabular import writing
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.schema import SCHEMAS, VERSION
 
@@ -56,9 +57,10 @@ class Request:
 
 def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Write the six frames of a dataset to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in frames.items():
-        write_frame(frame, _file(folder, name))
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+        for name, frame in frames.items():
+            write_frame(frame, _file(folder, name))
     before = _parts_before(folder)
     (folder / MANIFEST).unlink(missing_ok=True)
     _remove_parts(folder, chain.from_iterable(before.values()))

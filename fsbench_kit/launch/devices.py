@@ -201,11 +201,13 @@ def device_problem(
         )
     except DeviceError as error:
         return str(error)
+    except PermissionError as error:
+        return f"cannot tell what uses {name}: {error.filename}: {error.strerror}"
 
 
 def block_devices() -> tuple[Path, ...]:
     """Return the disks and partitions that the kernel knows, without those of no size."""
-    found = sorted(_SYS.iterdir(), key=lambda folder: folder.name) if _SYS.is_dir() else []
+    found = sorted(_SYS.iterdir(), key=lambda folder: folder.name) if os.access(_SYS, os.R_OK) else []
     return tuple(Path("/dev", folder.name) for folder in found if _first_word(folder / "size") not in {"", "0"})
 
 
@@ -342,7 +344,7 @@ def _folder(number: tuple[int, int]) -> Path:
 
 def _disk(folder: Path) -> Path:
     """Return the folder of the whole disk."""
-    return folder.parent if (folder / "partition").exists() else folder
+    return folder.parent if _first_word(folder / "partition") else folder
 
 
 def _number(folder: Path) -> tuple[int, int] | None:

@@ -75,7 +75,7 @@ class Device:
     @property
     def disk(self) -> Path:
         """The folder in ``/sys`` of the whole disk, where this is a partition."""
-        return self.folder.parent if (self.folder / "partition").exists() else self.folder
+        return self.folder.parent if said(self.folder / "partition") else self.folder
 
     @property
     def scheduler(self) -> str | None:
@@ -353,7 +353,7 @@ def _devices_of(path: Path) -> Iterator[Device]:
     is_device = stat.S_ISBLK(status.st_mode)
     number = (os.major(status.st_rdev), os.minor(status.st_rdev)) if is_device else mount_of(path).device
     link = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
-    if not link.exists():
+    if said(link / "dev") is None:  # not there, or not shown
         return
     yield _device(link)
     # btrfs may have more than one, of which the kernel names one as the mount's source.

@@ -58,7 +58,9 @@ class KernelLog:
             return None
         own = {part for device in devices for part in device.folder.parts if re.search(r"\d", part)}
         own |= {part for device in devices for part in (device.name, device.disk.name)}
-        others = {folder.name for folder in _BLOCK_DEVICES.iterdir()} if _BLOCK_DEVICES.is_dir() else set()
+        others = (
+            {folder.name for folder in _BLOCK_DEVICES.iterdir()} if os.access(_BLOCK_DEVICES, os.R_OK) else set()
+        )
         names, other_names = _names(own), _names(others - own)
         lines = list(dict.fromkeys(self._lines(self._descriptor)))
         os.close(self._descriptor)

@@ -60,10 +60,14 @@ def resolve_plan(
             "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
             "[[otherwise]] replace all others."
         )
+        if any(target.isolated for target in targets) and isolation_problem is not None:
+            hint += ' Without root, measure in directories: kind = "directory".'
         raise LaunchError("\n".join(problems.needed), hint=hint)
     notes += [f"{sentence} It is left out." for sentence in problems.optional.values()]
     targets = tuple(target for target in targets if target.name not in problems.optional)
     if not targets:
+        if isolation_problem is not None:
+            notes.append("Directories on mounted filesystems need no root: name them as targets instead.")
         raise LaunchError("no target is left", hint="\n".join(notes))
 
     lacks = {w.name: _lack(plan, targets, w) for w in (*plan.precondition, *plan.workload)}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from fsbench_kit.tables.messages import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -80,7 +82,7 @@ def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a log need not hold it."""
     match event:
         case Planned():
-            return f"{event.jobs} notebooks"
+            return counted(event.jobs, "notebook")
         case Ended(manifest=manifest, unchanged=True):
             return f"{manifest.name}: {manifest.status}, unchanged"
         case Ended(manifest=manifest) if manifest.status == "skipped":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fsbench_kit.data.problems import problems
 from fsbench_kit.model.errors import ReportError
 
 if TYPE_CHECKING:
@@ -66,5 +67,4 @@ def read_spec(path: Path) -> ReportSpec:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ReportError(f"cannot read the report's description: {error}", file=path) from error
     except ValidationError as error:
-        problems = [f"{'.'.join(str(step) for step in p['loc'])}: {p['msg']}" for p in error.errors()]
-        raise ReportError("\n".join(problems), file=path) from error
+        raise ReportError("\n".join(problems(error, ReportSpec)), file=path) from error

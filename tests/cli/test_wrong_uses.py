@@ -10,6 +10,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import cli
+from fsbench_kit.model.errors import RequestError
 from tests.command import fsbench
 
 LOG = """\
@@ -62,6 +63,11 @@ WRONG = {
     f"{PATHS} --to /proc/x.md": "cannot write",
     f"{PATHS} --to gate.xml": "ends in",
     "repeats --cv 5 --to x": "ends in",
+    "repeats --cv 5 --half-width 0": "a half width of 0 cannot be planned for",
+    "repeats unnamed --factor colour": "no colour is known of these runs",
+    "read study": '"titel" in [study] is no key that it can have. Did you mean title?',
+    "repeats unnamed": "fsbench repeats unnamed --names 'xfs_{round}.txt'",
+    "audit -": "there is no such file",
     "repeats --cv 5 --chart x.bmp": "x.bmp",
     "read logs --to prose/x.csv": "cannot write",
     # numbers
@@ -117,11 +123,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "prose").write_text("root:$secret:19000\n")
     (here / "log.json").write_text(LOG.format(filesystem="xfs", rate="2500.000", elapsed="0.400"))
     (here / "dangling").symlink_to("nothing")
+    (here / "study").mkdir()
+    (here / "study" / "study.toml").write_text('[study]\nid = "s"\ntitel = "S"\n')
+    (here / "unnamed").mkdir()
+    for number in (1, 2):
+        (here / "unnamed" / f"xfs_{number}.txt").write_text(
+            f"real\t0m1.{number}00s\nuser\t0m0.250s\nsys\t0m0.100s\n"
+        )
     (here / "bad.zip").write_bytes(b"PK")
     (here / "many").mkdir()
     for number in range(12):
         (here / "many" / f"{number}.txt").write_text("nothing\n")
     return here
+
+
+def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> None:
+    data = fsb.read(folder / "logs", assume={"threads": 4})
+    one = fsb.compare(data, metrics="file_rate", where={"operation": "write"})
+    assert one.equals(fsb.compare(data, metrics=["file_rate"], where={"operation": ["write"]}))
+    logs = {6.1: folder / "logs" / "ext4.txt", 6.8: folder / "logs" / "xfs.txt"}
+    assert set(fsb.compare(logs, baseline=6.8)["baseline"]) == {"6.8"}  # type: ignore[dict-item, arg-type]
+    with pytest.raises(RequestError, match="str is not a dataset"):
+        fsb.compare("logs")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="cannot filter runs: cannot compare string"):
+        data.filter(filesystem=3)
+    with pytest.raises(RequestError, match="/proc/x: cannot write it"):
+        data.write("/proc/x")
 
 
 def _words(line: str) -> list[str]:
@@ -164,6 +191,7 @@ def test_without_a_standard_output_there_is_no_traceback(folder: Path) -> None:
 def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     for error, status, said in (
         (OSError(errno.ENOSPC, "No space left on device", "/full"), 2, "fsbench: /full: No space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "fsbench: the output: No space left on device"),
         (ZeroDivisionError("by zero"), 1, "a defect of fsbench itself: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), 130, "Interrupted."),
     ):

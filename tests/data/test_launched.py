@@ -80,8 +80,8 @@ def test_a_record_that_cannot_be_used_says_what_is_wrong_with_it(
     data = read(tmp_path)
     assert data.runs.height == 1
     (message,) = data.diagnostics.filter(code="BAD_STUDY")["message"]
-    assert "order: Input should be a valid integer" in message
-    assert "status: Input should be 'ok', 'failed' or 'partial'" in message
+    assert "\"order\" must be a whole number, not 'last'" in message
+    assert "\"status\" must be 'ok', 'failed' or 'partial'" in message
     assert "pydantic" not in message
 
 

@@ -83,9 +83,12 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
     ("text", "match"),
     [
         ("title = ", "cannot read"),
-        ("title = 'a'", "notebook: Field required"),
-        ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", "notebook.0.name: String should match"),
-        ("title = 'a'\n[[notebook]]\nname = 'b'\nfiel = 'c'", "notebook.0.fiel: Extra inputs"),
+        ("title = 'a'", '"notebook" is missing'),
+        ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", r'"name" in \[\[notebook\]\] must match'),
+        (
+            "title = 'a'\n[[notebook]]\nname = 'b'\nfiel = 'c'",
+            r'"fiel" in \[\[notebook\]\] is no key .* Did you mean file',
+        ),
     ],
 )
 def test_a_spec_that_is_wrong_says_where(tmp_path: Path, text: str, match: str) -> None:

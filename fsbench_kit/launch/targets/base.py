@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -127,8 +128,9 @@ class BaseTarget(VariedTable, ABC):
         if lack := not_installed(*self.programs):
             return lack
         place = self.place(folders)
-        # The folder for results is made when the launch begins.
-        return None if place.is_dir() or place == folders.results else f"{place} is not a directory"
+        if not place.is_dir():  # the folder for results is made when the launch begins
+            return None if place == folders.results else f"{place} is not a directory"
+        return None if os.access(place, os.W_OK | os.X_OK) else f"{place} cannot be written to"
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
         """Return it without the options that this machine lacks, and a sentence for each of these."""
