@@ -81,7 +81,7 @@ class DryRun:
 def dry_run(
     plan: Plan, root: Path, devices: Collection[str] = (), *, to: Path = LAUNCHED, made: Collection[str] = ()
 ) -> DryRun:
-    """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
+    """Say what a launch of a plan would do on this machine. Nothing is made or mounted, and nothing is kept.
 
     Parameters
     ----------
@@ -105,7 +105,11 @@ def dry_run(
     notes = (
         *notes,
         *(f"The launch would destroy all data on {name}; it asks for: --device {name}" for name in asked),
-        *([f"{len(made)} runs are there already, and would not be made again."] if made else []),
+        *(
+            [f"Already there, and not to be made again: {len(made)} of {len(schedule(chosen))} runs."]
+            if made
+            else []
+        ),
     )
     return DryRun(
         notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), kept, *notes))),
@@ -144,7 +148,7 @@ def _order(plan: Plan) -> str:
     before = [f"{count} to {stage}" for stage in ("precondition", "warm up") if (count := _count(runs, stage))]
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     return (
-        f"{len(runs)} runs in {rounds}, each in a random order of its own (seed {plan.seed})"
+        f"{len(runs)} run{'s' * (len(runs) > 1)} in {rounds}, each in a random order of its own (seed {plan.seed})"
         + (f", and {' and '.join(before)} included" if before else "")
         + f". First: {begin}{', ...' if len(runs) > _SHOWN else '.'}"
     )

@@ -1,6 +1,7 @@
-"""Tries a plan before its launch: each workload runs for a moment on each target, and nothing of it is kept.
+"""Tries a plan before its launch: each target is made once, and each workload runs on it for a moment.
 
-What mkfs, mount or a tool refuses is known then, and so is what a run costs besides its own time.
+Targets lie on small images and are aged a little; nothing is kept. What mkfs, mount or a tool refuses is known
+then, and so is what a run costs besides its own time.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.events import Note
 from fsbench_kit.launch.launcher import launch
+from fsbench_kit.launch.plan import IMAGE_SHARE
 from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.targets import DeviceTarget, LoopTarget
+from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import ImagesTarget
+from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
 _SECONDS: Final = 20.0
 """After so long a run is ended here. That says nothing against it."""
 _IMAGE: Final = 2**30
-"""The size of the image in a device's place."""
+"""The size of an image, in a device's place too, unless a workload needs more."""
+_AGED: Final = 2**28
+"""The bytes to which a filesystem is filled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def try_plan(
     LaunchError
         If the launch could not start at all.
     """
-    targets = {target.name: tried for target in plan.target if (tried := _in_images(target)) is not None}
+    targets = {target.name: tried for target in plan.target if (tried := _small(target, plan)) is not None}
     notes = [
         f'Target "{target.name}" was not tried: that would overwrite its devices.'
         for target in plan.target
@@ -108,33 +114,52 @@ def try_plan(
     )
     if result.stopped is not None:
         failures = (*failures, f"{result.planned - len(records)} combinations were not tried after that.")
-    return Trial(len(records), failures, tuple(notes), tuple(_estimates(plan, records)))
+    return Trial(len(records), failures, tuple(notes), tuple(_estimates(plan, small, records)))
 
 
-def _in_images(target: Target) -> Target | None:
-    """Return a target with images instead of devices, and without the time that writing them takes."""
+def _small(target: Target, plan: Plan) -> Target | None:
+    """Return a target with small images, also instead of devices, that takes little time to make."""
+    spaces = [_short(workload).space for workload in plan.workloads(target)]
+    known = [space for space in spaces if space is not None]
+    least = max(_IMAGE, *(int(space / IMAGE_SHARE) + 2 * _AGED for space in known)) if known else _IMAGE
+    size = target.capacity if target.capacity is not None and len(known) < len(spaces) else least
     if isinstance(target, DeviceTarget):
         table = target.model_dump(exclude={"kind", "device", "signature"})
-        return LoopTarget(kind="loop", size=_IMAGE, **table)
-    if target.block_devices:
+        target = LoopTarget(kind="loop", size=size, **table)
+    elif isinstance(target, MembersTarget) and target.devices:
+        target = target.model_copy(update={"devices": (), "signature": None, "size": size})
+    elif target.block_devices:
         return None
-    return target.model_copy(update={"allocation": "unwritten"}) if isinstance(target, ImagesTarget) else target
+    if isinstance(target, ImagesTarget) and target.size is not None:
+        target = target.model_copy(update={"allocation": "unwritten", "size": min(size, target.size)})
+    if isinstance(target, AgedTarget) and target.ageing is not None and target.capacity is not None:
+        fill = min(target.ageing.fill, _AGED / target.capacity)
+        aged = target.ageing.model_copy(update={"fill": fill, "churn": min(1.0, target.ageing.churn)})
+        target = target.model_copy(update={"aged": aged})
+    once = plan.freshness(target) == "fresh" and target.own_cache is None
+    return target.model_copy(update={"filesystems": "reused"}) if once else target
 
 
 def _short(workload: Any) -> Any:
     return workload.shortened().model_copy(update={"repeats": None, "timeout": None})
 
 
-def _estimates(plan: Plan, records: list[dict[str, Any]]) -> list[str]:
+def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[str]:
     """Say how long the launch takes: what was seen around each run here, and the plan's own times."""
     around: dict[tuple[str, str], float] = {}
     took: dict[tuple[str, str], float] = {}
+    making: dict[str, list[float]] = {}
     for record in records:
         of = record["target"], record["workload"]
-        steps = sum(step["elapsed"] for step in record["provision"])
-        others = sum(step["duration"] for step in (*record["preparation"], *record["cleanup"]))
-        around[of], took[of] = steps + others, record["duration"]
+        making.setdefault(record["target"], []).append(_making(record, plan, small))
+        around[of] = sum(step["duration"] for step in (*record["preparation"], *record["cleanup"]))
+        took[of] = record["duration"]
     seconds, open_ended = plan.rests, set()
+    for target in plan.target:
+        if seen := making.get(target.name):
+            # Those that are fresh or reused were made once; of those that are restored, the first was made too.
+            again = min(seen) if plan.freshness(target) != "reused" else 0.0
+            seconds += max(seen) - again + again * len(plan.runs_on(target))
     for run in schedule(plan):
         of = run.target.name, run.workload.name
         seconds += around.get(of, 0.0) + (run.workload.stated_seconds or took.get(of, 0.0))
@@ -147,6 +172,29 @@ def _estimates(plan: Plan, records: list[dict[str, Any]]) -> list[str]:
         names = ", ".join(f'"{name}"' for name in sorted(open_ended))
         said.append(f"No time limit: {names}. Less than the whole was run of these here.")
     return said
+
+
+def _making(record: dict[str, Any], plan: Plan, small: Plan) -> float:
+    """Return the seconds that making the target of a run ready takes, as large and as old as the plan has it."""
+    whole, tried = (
+        next(target for target in (*one.target, *one.otherwise) if target.name == record["target"])
+        for one in (plan, small)
+    )
+    ageing = [list(command[1:3]) for command in tried.ageing_commands]
+    seconds = 0.0
+    for step in record["provision"]:
+        factor = 1.0
+        if step["argv"][1:3] in ageing:
+            factor = (_aged(whole) or _aged(tried)) / _aged(tried)
+        elif step["argv"][0] == "dd" and whole.capacity and tried.capacity:
+            factor = whole.capacity / tried.capacity
+        seconds += step["elapsed"] * factor
+    return seconds
+
+
+def _aged(target: Target) -> int:
+    """Return the bytes that ageing writes; 0 where they are not known, as for devices."""
+    return target.ageing.written(target.capacity) if target.ageing and target.capacity else 0
 
 
 def _bytes(plan: Plan, records: list[dict[str, Any]]) -> Iterator[str]:

@@ -95,7 +95,7 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
     assert f"made under kernel={made[-1]}" in fsbench(*command, cwd=root).stderr
     starts(made[-1], monkeypatch)
     previewed = fsbench(*CONTINUE, "--resume", "--dry-run", cwd=root)
-    assert "1 runs are there already" in previewed.stdout
+    assert "not to be made again: 1 of 2 runs." in previewed.stdout
     resumed = fsbench("launch", "--resume", cwd=root)
     assert "The machine was restarted since the last run" in resumed.stdout + resumed.stderr
     assert resumed.returncode == 0, resumed.stderr

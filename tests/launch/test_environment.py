@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,50 @@ def test_what_a_disk_says_of_its_health_is_recorded(tmp_path: Path, monkeypatch:
     program.write_text("#!/bin/sh\necho segmentation fault; exit 139\n", encoding="ascii")
     found = machine_facts([environment.Device("nvme7n1", disk, None)])["devices"]["nvme7n1"]
     assert found["health"] == {"state": "live", "problem": "smartctl gave no answer that can be read"}
+
+
+FAKE_SENSORS = {
+    "hwmon0/name": "coretemp",
+    "hwmon0/temp1_input": "45000",
+    "hwmon0/temp1_label": "Package id 0",
+    "hwmon0/temp2_input": "43000",
+    "hwmon1/name": "nvme",
+    "hwmon1/temp1_input": "38850",
+    "hwmon1/temp1_label": "Composite",
+    "hwmon2/name": "nvme",
+    "hwmon2/temp1_input": "41850",
+    "hwmon2/temp1_label": "Composite",
+    "hwmon3/name": "asleep",
+    "hwmon3/temp1_input": "",
+}
+"""As the kernel has them in /sys/class/hwmon; these are made up, and no machine has said them."""
+
+
+@pytest.mark.root
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
+@pytest.mark.parametrize("sensors", [FAKE_SENSORS, {}])
+def test_temperatures_are_those_of_the_sensors_and_null_without_any(
+    tmp_path: Path, sensors: dict[str, str]
+) -> None:
+    (tmp_path / "hwmon").mkdir()
+    for name, text in sensors.items():
+        path = tmp_path / "hwmon" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{text}\n", encoding="ascii")
+    ask = (
+        "import json; from pathlib import Path; from fsbench_kit.launch.environment import machine_state; "
+        "print(json.dumps(machine_state(Path('/proc'))['temperatures']))"
+    )
+    script = 'mount --bind "$0" /sys/class && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, tmp_path, sys.executable, "-c", ask]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    expected = {
+        "coretemp Package id 0": 45.0,
+        "coretemp 2": 43.0,
+        "nvme Composite": 38.85,
+        "nvme Composite 2": 41.85,
+    }
+    assert json.loads(answer) == (expected if sensors else None)
 
 
 def test_limits_of_control_groups_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

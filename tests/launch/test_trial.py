@@ -9,6 +9,7 @@ import pytest
 from fsbench_kit.launch import dry_run, launch, tools, try_plan
 from fsbench_kit.launch.disks import Disk, disks
 from fsbench_kit.launch.events import RunStarted
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,39 @@ def test_mount_options_that_the_kernel_refuses_are_found(make_plan: Callable[...
 
 
 @pytest.mark.slow
+@pytest.mark.root
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
+def test_targets_are_made_once_on_small_images_and_aged_a_little(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen"
+    look = ["sh", "-c", f"echo $(findmnt -no UUID -T .) $(df --output=size . | tail -1) >> {seen}"]
+    image = {"kind": "loop", "filesystem": "ext4", "size": "100G", "aged": {"fill": 0.8, "churn": 2}}
+    small = {**SMALL, "before": [look]}
+    trial = try_plan(make_plan(target=[image], workload=[small, {**small, "name": "b"}], budget={}), tmp_path)
+    assert (trial.tried, trial.failures) == (2, ())
+    (made,) = {tuple(line.split()) for line in seen.read_text(encoding="utf-8").splitlines()}
+    assert int(made[1]) < 2**20  # KiB
+    (time,) = (said for said in trial.estimates if said.startswith("Time: "))
+    # Four runs, each on a filesystem to which 240 GiB are written; half a GiB was written here.
+    assert float(time.removeprefix("Time: at least ").split()[0].replace(",", "")) > 600
+
+
+def test_image_that_is_too_small_for_its_filesystem_is_told_before(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    if tools.isolation_problem() is not None or tools.find_program("mkfs.btrfs") is None:
+        pytest.skip("needs root, and btrfs")
+    image = {"kind": "loop", "filesystem": "btrfs", "size": ["60M", "200M"]}
+    with pytest.raises(LaunchError) as refused:
+        dry_run(make_plan(target=[image]), tmp_path)
+    assert refused.value.what.startswith(
+        'Target "btrfs-size60M" is not available: mkfs.btrfs refuses an image of 60 MiB: ERROR: '
+    )
+    assert "size200M" not in refused.value.what
+
+
+@pytest.mark.slow
 def test_time_left_follows_from_runs_of_the_same_kind(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     events: list[Event] = []
     slow = {"tool": "command", "name": "slow", "command": ["sleep", "2"]}
@@ -89,7 +123,7 @@ def test_time_left_follows_from_runs_of_the_same_kind(make_plan: Callable[..., P
 def test_dry_run_of_what_is_left(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     preview = dry_run(make_plan(repeats=3), tmp_path, made=["001-here-small", "002-here-small"])
     assert [step.title.partition(":")[0] for step in preview.steps] == ["run 3/3, round 3"]
-    assert "2 runs are there already, and would not be made again." in preview.notes
+    assert "Already there, and not to be made again: 2 of 3 runs." in preview.notes
 
 
 def test_caches_that_cannot_be_dropped_are_told(

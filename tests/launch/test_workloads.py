@@ -337,6 +337,17 @@ MISTAKES = {
 }
 
 
+@needs("bonnie++")
+def test_file_that_bonnie_refuses_beside_so_much_memory_is_told_before(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.format('tool = "bonnie++"\nsize = "1M"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"bonnie\+\+ refuses a file of 1 MiB beside .* of memory") as raised:
+        read_plan(path)
+    assert raised.value.line == 10
+    path.write_text(PLAN.format('tool = "bonnie++"\nsize = "1M"\nram_size = 0'), encoding="utf-8")
+    read_plan(path)
+
+
 @pytest.mark.parametrize(("table", "line", "sentence"), MISTAKES.values(), ids=MISTAKES)
 def test_mistake_is_named_with_its_place(tmp_path: Path, table: str, line: int, sentence: str) -> None:
     path = tmp_path / "plan.toml"

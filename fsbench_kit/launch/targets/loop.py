@@ -6,8 +6,11 @@ whatever ends this process, nothing stays mounted or attached.
 
 from __future__ import annotations
 
+import tempfile
 from abc import ABC
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.environment import devices_under
@@ -15,11 +18,11 @@ from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, direct_io_command, image_commands
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, Restoring, temporary_folder, unmount
-from fsbench_kit.launch.tools import has_loop_devices
+from fsbench_kit.launch.tools import asked, has_loop_devices
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
@@ -29,6 +32,8 @@ IMAGE: Final = "image"
 """What its image is called."""
 LOOP: Final = "/dev/loopN"
 """What stands for its loop device."""
+_LARGE: Final = 2**29
+"""Images of so many bytes are large enough for any filesystem."""
 
 
 class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
@@ -37,10 +42,10 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
     size: Size
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for loop devices, and what any filesystem needs."""
+        """Look for loop devices, what any filesystem needs, and whether mkfs takes so small an image."""
         if not has_loop_devices():
             return NO_LOOP_DEVICES
-        return super().problem(folders)
+        return super().problem(folders) or _refused(self.format_commands(IMAGE)[0], self.size)
 
     @property
     def commands(self) -> Commands:
@@ -82,6 +87,20 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
             yield made
         finally:
             unmount(made.steps, folder)
+
+
+@cache
+def _refused(mkfs: Command, size: int) -> str | None:
+    """Say why mkfs refuses a small image; each has a size of its own, and another one in its next version."""
+    if size >= _LARGE:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        with Path(folder, IMAGE).open("wb") as image:
+            image.truncate(size)
+        answer = asked(*mkfs, folder=Path(folder))
+    said, _, _ = (answer.stderr or answer.stdout).partition("Usage:")
+    why = "; ".join(line.strip() for line in said.splitlines() if line.strip())
+    return f"{mkfs[0]} refuses an image of {humanise(size, 'B')}: {why}" if answer.returncode else None
 
 
 class LoopTarget(ImageTarget):

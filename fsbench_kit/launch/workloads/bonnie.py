@@ -28,6 +28,7 @@ from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.launch.workloads.base import Amount, RunContext, Scale, Work, where_known
 from fsbench_kit.launch.workloads.options import OptionsWorkload
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -131,6 +132,19 @@ class Bonnie(OptionsWorkload):
         if self.files is None and (self.largest_file or self.smallest_file or self.directories):
             raise MissingKeyError("files")
         return self
+
+    def program_error(self) -> PlanError | None:
+        """Look for a file that bonnie++ finds too small for the memory, and at the options."""
+        here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = here if self.ram_size is None else self.ram_size
+        installed = all(program.path is not None for program in self.programs)
+        if installed and self.size is not None and self.size // _MIB < 2 * (memory // _MIB):
+            what = (
+                f"bonnie++ refuses a file of {humanise(self.size, 'B')} beside {humanise(memory, 'B')} of memory"
+            )
+            hint = "Write a size of twice the memory; or skip this check of bonnie++: ram_size = 0"
+            return PlanError(what, Place(key="size"), hint=hint)
+        return super().program_error()
 
     def shortened(self) -> Bonnie:
         """Return it with a small file, and without the look at the memory."""

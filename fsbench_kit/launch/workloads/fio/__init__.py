@@ -217,7 +217,13 @@ class Fio(BaseWorkload):
         """
         at = Place(key="job_file")
         if not jobs.read(text):
-            raise PlanError("the job file has no job", at, hint="A job begins with its name: [name]")
+            is_name = "\n" not in text.strip() and "=" not in text
+            hint = (
+                f'To name a file, write: job_file = "{text.strip()}"'
+                if is_name
+                else "A job begins with its name: [name]"
+            )
+            raise PlanError("the job file has no job", at, hint=hint)
         for line in jobs.lines(text):
             problem = refusal(line.key, line.value) if line.section is None else jobs.name_problem(line.section)
             if problem is not None:
