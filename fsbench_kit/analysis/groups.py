@@ -238,7 +238,7 @@ def groups_of(
     """
     measured = measurements.filter(~UNMEASURED)
     table = _table(measured, keys)
-    names = in_order(table["level"].unique())
+    names = levels_of(measured)
     if baseline is not None and with_what != "baseline":
         raise RequestError(
             f"a comparison against {_AGAINST[with_what]} has no baseline",
@@ -270,6 +270,12 @@ def _table(measured: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     cell = first.select(first.select(apart).hash_rows().alias("cell")).to_series()
     table = pl.concat([first, groups.drop("key")], how="horizontal").with_row_index("group")
     return table.with_columns(cell=pl.col("group").min().over(cell))
+
+
+def levels_of(measurements: pl.DataFrame) -> list[str]:
+    """Return the levels of a factor in their order."""
+    begun = measurements.group_by("level").agg(pl.coalesce("started_at", "ended_at").min())
+    return in_order(begun["level"], dict(begun.iter_rows()))
 
 
 _AGAINST: Final[dict[Against, str]] = {"previous": "the previous level", "all": "all others"}

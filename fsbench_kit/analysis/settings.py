@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 NOT_KNOWN: Final = "not known"
 
+DATE: Final = "date"
+"""The factor that is the day of a run, in UTC, where no setting is called so."""
+
 
 def effective(settings: pl.DataFrame) -> pl.DataFrame:
     """Return one value for each run and key: that of the strongest origin.
@@ -161,7 +164,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     dataset
         The runs.
     factor
-        A column of ``runs``, or the key of a setting.
+        A column of ``runs``, or the key of a setting; or ``date``, the day on which a run began.
     where
         A column of `CELL`, or the factor -> the values to keep; ``None`` among them is what has no value.
 
@@ -184,6 +187,9 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     known = _columns(settings, _KEYS).with_columns(memory=pl.coalesce("memory_limit", "memory"))
     if factor in dataset.runs.columns:
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
+    elif factor == DATE and DATE not in settings["key"]:
+        day = pl.coalesce("started_at", "ended_at").dt.date().cast(pl.String)
+        level = dataset.runs.select("run_id", day.alias("level"))
     else:
         asked = factor_key(factor, settings["key"].unique())
         level = _columns(settings, [asked]).rename({asked: "level"})

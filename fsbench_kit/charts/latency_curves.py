@@ -222,14 +222,13 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         "band": behind,
         "median": behind,
     }
+    counts = () if data["requests"].null_count() else ("requests",)  # printed percentiles tell none
     tips = {"band": (), "median": ("level", "within")}
     layers = alt.layer(
         *(
             mark.encode(
                 detail="curve:N",
-                tooltip=[
-                    alt.Tooltip(f"{tip}:N") for tip in tips.get(name, ("level", "within", "requests", "curve"))
-                ],
+                tooltip=[alt.Tooltip(f"{tip}:N") for tip in tips.get(name, ("level", "within", *counts, "curve"))],
                 **{channel: looks[channel] for channel in channels[name]},
             )
             for name, mark in marks.items()

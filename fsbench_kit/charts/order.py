@@ -111,7 +111,11 @@ def run_order(
             ),
             color=looks["color"],
             shape=looks["shape"],
-            tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
+            tooltip=[
+                alt.Tooltip(f"{name}:N")
+                for name in ("level", "figure", "place", "round", "source")
+                if data[name].null_count() == 0
+            ],
         )
     )
     said = captions("Runs in order of execution.", heading, explained, spread["summary"])

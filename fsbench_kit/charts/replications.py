@@ -252,7 +252,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     return chart
 
 
-_PLANE: Final = 310
+_PLANE: Final = 520
 _NOT_JUDGED: Final = "cannot be judged"
 _JUDGEMENTS: Final = {
     "same": "same direction",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -28,6 +28,9 @@ from fsbench_kit.cli.options import (
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_unusable
 from fsbench_kit.cli.saving import check_endings, masked, saved
 from fsbench_kit.model.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def compare_command(
@@ -160,7 +163,7 @@ def compare_command(
         more = "--metric NAME shows one, --to FILE has all of them"
         say = "row says" if twins == 1 else "rows say"
         out.print(Text(f"{twins} more {say} the same in another metric: {more}."))
-    for finding in tables.findings(listed):
+    for finding in [*_changes(dataset, factor, margin, which), *tables.findings(listed)]:
         out.print(Text(finding))
     print_unusable(dataset.diagnostics)
     if gate:
@@ -173,6 +176,19 @@ def compare_command(
         return
     saved(to, comparison, *shown)
     exit_if_some_input_was_unusable(dataset.diagnostics)
+
+
+def _changes(
+    dataset: fsb.Dataset | Mapping[str, fsb.Dataset], factor: str, margin: float, which: Mapping[str, Any]
+) -> list[str]:
+    """Say since which version, commit or date figures are others, where the factor has an order in time."""
+    from fsbench_kit import tables
+    from fsbench_kit.analysis.trend import in_time, trend
+
+    if not in_time(factor) or not isinstance(dataset, fsb.Dataset):
+        return []
+    options = {name: which[name] for name in ("metrics", "where", "confidence")}
+    return tables.trend_findings(trend(dataset, factor, margin=margin, **options))
 
 
 def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[str]) -> str | None:

@@ -10,9 +10,12 @@ STATUSES: Final = {
     2: "The request was wrong, or some input could not be used; what could be used was.",
     3: "With --gate: nothing is worse, and something is undecided.",
     4: "With --gate: nothing is worse, and something is not comparable.",
+    5: "With --against: a finding has changed, is new or is gone.",
     130: "Interrupted by Ctrl-C; the message says what is kept.",
 }
 """Exit status -> what it means; ``docs/commands.md`` is made with it."""
+
+AGAINST: Final = 5
 
 GATE: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
 """What keeps a comparison from passing -> the exit status."""

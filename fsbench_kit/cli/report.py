@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.exits import AGAINST
 from fsbench_kit.cli.inputs import read
 from fsbench_kit.cli.options import Baseline, Names
 from fsbench_kit.model.errors import ReportError, RequestError, needs_extra
@@ -36,16 +37,31 @@ def report_command(
     publish: Annotated[
         bool, typer.Option("--publish", help="Mask homes, users and hosts in all that is written.")
     ] = False,
+    other: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="FOLDER",
+            help="An earlier report: say what changed, what is new and what is gone, on a page too; and exit "
+            "with 5 if there is any.",
+        ),
+    ] = None,
 ) -> None:
     """Make the pages of a folder with logs, or those of a project; they open offline.
 
     fsbench report results/
     fsbench report --to site/
+    fsbench report new/ --to site/ --against site-before/
     """
     with needs_extra("notebooks", "fsbench report"):
         from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
+        from fsbench_kit.report.against import PAGE, against, render_against
 
+    if other is not None and other.resolve() == to.resolve():
+        raise RequestError(
+            f"{to} would be held against itself", hint="Give the new report another place: --to FOLDER"
+        )
     here = Path.cwd()
     spec: ReportSpec | Path
     if paths and not _is_spec(paths):
@@ -55,6 +71,7 @@ def report_command(
             raise RequestError("--names, --factor and --baseline are for logs", hint="fsbench report FOLDER ...")
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
+    (to / PAGE).unlink(missing_ok=True)  # of an earlier call
     with shown(out) as progress:
         manifests = report(spec, to, root=root, fresh=fresh, publish=publish, progress=progress)
     for name, manifest in manifests.items():
@@ -63,6 +80,13 @@ def report_command(
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")
+    if other is not None:
+        differences = against(to, other)
+        (to / PAGE).write_text(render_against(differences, to.resolve().name), encoding="utf-8")
+        out.print(differences)
+        out.print(f"The page of it is {to / PAGE}")
+        if differences.groups:
+            raise typer.Exit(AGAINST)
 
 
 def _is_spec(paths: list[str]) -> bool:

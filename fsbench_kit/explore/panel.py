@@ -12,7 +12,7 @@ import ipywidgets
 from IPython.display import Javascript, display
 
 from fsbench_kit.explore.options import COORDINATES, label, text_of
-from fsbench_kit.explore.state import CHARTS, State, as_parameters, as_python
+from fsbench_kit.explore.state import CHARTS, State, addressed, as_address, as_parameters, as_python, is_page
 from fsbench_kit.notebooks.display import VEGA_MIME
 from fsbench_kit.tables import counted, one_line
 
@@ -50,6 +50,7 @@ const attached = setInterval(() => {
 _STYLE: Final = """\
 <style>
 .fsbench-explore svg.marks { max-width: 100%; height: auto; }
+.fsbench-explore > :first-child { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; }
 .fsbench-explore .widget-html-content { min-width: 0; }
 .fsbench-explore :is(p, li) { line-height: 1.5; }
 .fsbench-explore table { font-size: 12px; }
@@ -57,7 +58,8 @@ _STYLE: Final = """\
 .fsbench-explore .fsbench-heard { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }
 </style>
 """
-"""A chart is never wider than its place, a row of the table is one line, and what is only heard takes no place."""
+"""Controls stay in sight, a chart is never wider than its place, a row of the table is one line, and what is only
+heard takes no place."""
 
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
@@ -100,7 +102,7 @@ class Panel:
     ) -> None:
         self._exploration = exploration
         self._data = data, names
-        self._wanted = state or State()
+        self._wanted = addressed(state or State())
         self._following = False
         self._timer: asyncio.TimerHandle | None = None
         self.controls: dict[str, Any] = {
@@ -209,6 +211,7 @@ class Panel:
         self._parameters.value = as_parameters(self._wanted, *self._data)
         file = base64.b64encode(self._parameters.value.encode()).decode()
         self._save.value = (
+            f"{_link(self._wanted)}"
             f'<p><a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and '
             "run <code>papermill notebooks/03_compare.ipynb out.ipynb -f params.yaml</code></p>"
         )
@@ -236,6 +239,11 @@ class Panel:
         self.controls["baseline"].value = automatic if state.baseline is None else state.baseline
         for name in ("confidence", "margin", "chart"):
             self.controls[name].value = getattr(state, name)
+
+
+def _link(state: State) -> str:
+    """Link to what is chosen, where the exploration is a page of its own."""
+    return f'<p><a href="{escape(as_address(state))}">Link to what is shown</a></p>' if is_page() else ""
 
 
 def _name(name: str) -> str:

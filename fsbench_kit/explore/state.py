@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import parse_qs, urlencode
+
+from pydantic import TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,6 +59,36 @@ class State:
         if self.where:
             chosen["where"] = {name: list(values) for name, values in self.where}
         return chosen
+
+
+_ADDRESS: Final = "QUERY_STRING"
+"""Where Voilà tells a kernel what its page was asked for."""
+
+
+def is_page() -> bool:
+    """Tell whether the exploration is a page of its own, which has an address."""
+    return _ADDRESS in os.environ
+
+
+def as_address(state: State) -> str:
+    """Return the address, from its page, of what is chosen.
+
+    Examples
+    --------
+    >>> as_address(State(factor="host", chart="runs"))
+    '?state=%7B%22factor%22%3A%22host%22%2C%22chart%22%3A%22runs%22%7D'
+    """
+    return "?" + urlencode({"state": TypeAdapter(State).dump_json(state, exclude_defaults=True).decode()})
+
+
+def addressed(state: State) -> State:
+    """Return what the address of a page asks for; one that asks for nothing, or wrongly, for the given state."""
+    for text in parse_qs(os.environ.get(_ADDRESS, "")).get("state", []):
+        try:
+            return TypeAdapter(State).validate_json(text)
+        except ValidationError:
+            continue
+    return state
 
 
 class Call(NamedTuple):

@@ -9,20 +9,24 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:([kmgtp])(?:i?b)?|b|%|s)?", re.IGNORECASE)
+_COMMIT: Final = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,40}|\d{7,40}")
+"""A name of a commit, which may be all digits where another is not."""
 _TIMES: Final = {prefix: 1024**power for power, prefix in enumerate("kmgtp", 1)}
 _PARTS: Final = re.compile(r"\d+|[^\W\d_]+")
 _BEFORE: Final = frozenset({"alpha", "beta", "dev", "pre", "rc"})
 """What follows a version that is not out yet: 6.12-rc1 comes before 6.12."""
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None = None) -> list[str]:
     """Return different names in the order in which people count them.
 
     Names that are all numbers or sizes go by value, all others by their parts, of which numbers go by value: 6.9
-    comes before 6.12, as versions do, and 0.25 before 0.5, as shares do.
+    comes before 6.12, as versions do, and 0.25 before 0.5, as shares do. Commits, whose names tell no order, go by
+    when each has `begun`, where that is known of all.
 
     Examples
     --------
@@ -30,6 +34,9 @@ def in_order(names: Iterable[str]) -> list[str]:
     (['fio-3.9', 'fio-3.28'], ['4k', '512k', '1M'], ['6.9', '6.12-rc3', '6.12'])
     """
     different = set(names)
+    times = {name: (begun or {}).get(name) for name in different}
+    if None not in times.values() and all(map(_COMMIT.fullmatch, different)):
+        return sorted(different, key=lambda name: (times[name], name))
     values = {name: _value(name) for name in different}
     numbers = [value for value in values.values() if value is not None]
     if len(numbers) == len(different) and not all(re.fullmatch(r"[1-9]\d*\.\d+", name) for name in different):

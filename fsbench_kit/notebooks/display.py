@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 from IPython import get_ipython
 
+from fsbench_kit.analysis.metrics import QUESTION
 from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks.parameters import checked, of_kernel
-from fsbench_kit.tables import counted, one_line
+from fsbench_kit.tables import (
+    CELL,
+    cell_names,
+    counted,
+    effects,
+    groups_text,
+    interval_text,
+    one_line,
+    ordered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
 FINDING_MIME: Final = "application/vnd.fsbench.finding"
+EFFECTS_MIME: Final = "application/vnd.fsbench.effects+json"
 FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
 DRAWN_LATER: Final = "ChartsDrawnLater"
 """The section of a kernel's configuration that says that `draw` draws its charts."""
@@ -97,11 +108,14 @@ class Finding:
         What it is about, for the filters of the index: see `facets`.
     unfolded
         Sentences of it that stay in sight, however many come before them.
+    effects
+        What `effects_of` returned: what another report is held against.
     """
 
     text: str | Sequence[str]
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unfolded: Sequence[str] = ()
+    effects: Sequence[Mapping[str, Any]] = ()
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         first, *others = [self.text] if isinstance(self.text, str) else self.text
@@ -113,6 +127,7 @@ class Finding:
         return {
             FINDING_MIME: text,
             FACETS_MIME: self.facets,
+            **({EFFECTS_MIME: self.effects} if self.effects else {}),
             "text/html": f'<div class="finding"><p><strong>{escape(first)}</strong></p>{listed}</div>',
             "text/plain": text,
         }
@@ -125,6 +140,24 @@ _FIRST: Final = 2
 def _listed(sentences: Sequence[str]) -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""
+
+
+def effects_of(comparison: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return what a comparison shows effect by effect, so that another report can be held against it.
+
+    An effect's key is what it measures; the study is no part of it.
+    """
+    rows = ordered(effects(comparison)).with_columns(QUESTION.alias("question"))
+    key = [*(name for name in CELL if name != "study"), "question", "factor", "level", "baseline"]
+    return [
+        {
+            "key": {name: row[name] for name in key if row[name] is not None},
+            "effect": f"{name}, {groups_text(row)}",
+            "shown": f"{interval_text(row)} {row['verdict']}",
+            **{name: row[name] for name in ("verdict", "ci_low", "ci_high")},
+        }
+        for name, row in zip(cell_names(rows), rows.iter_rows(named=True), strict=True)
+    ]
 
 
 def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:

@@ -20,6 +20,7 @@ one run against one                    `break_even`; no interval exists
 two printed figures, or bounds         `rounding_ratio`
 one group                              `quantile_interval`; figures in bins: `merged`, `binned_quantile`
 one run over time                      `within_run`, `steady_state`, `levels`
+where may a change lie?                `reach`, of what `levels` found
 is there a difference at all?          the p of an estimate; over a family `holm`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
 is a group bimodal? drifting?          `bimodal`, `drift`
@@ -37,7 +38,7 @@ measures the coverage of what is here, and ``docs/coverage.md`` holds what it fo
 """
 
 from fsbench_kit.stats.blocks import blocked_log
-from fsbench_kit.stats.changes import Levels, levels
+from fsbench_kit.stats.changes import Levels, levels, reach
 from fsbench_kit.stats.components import Components, best_repetitions, variance_components
 from fsbench_kit.stats.drift import drift
 from fsbench_kit.stats.equivalence import equivalence_p, equivalent, tost_p
@@ -118,6 +119,7 @@ __all__ = [
     "ragged",
     "random_effects",
     "rank_confidence",
+    "reach",
     "rounding_ratio",
     "runs_for_effect",
     "runs_for_equivalence",

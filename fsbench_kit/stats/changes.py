@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from fsbench_kit.stats.values import figures
+from fsbench_kit.stats.values import checked_confidence, figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,13 +47,15 @@ class Levels:
     means: Floats
 
 
-def levels(series: ArrayLike) -> Levels:
+def levels(series: ArrayLike, *, independent: bool = False) -> Levels:
     """Cut a series into stretches of one level each.
 
     Parameters
     ----------
     series
         Figures at equal intervals, shape ``(n,)``, n of at least 10.
+    independent
+        Whether neighbours are no more alike than others, as in figures of runs of their own.
 
     Returns
     -------
@@ -84,10 +86,52 @@ def levels(series: ArrayLike) -> Levels:
     if sample.values.ndim != 1 or not sample.present.all():
         raise ValueError("levels are of one series without gaps")
     values = sample.values
-    noise = _noise(values)
+    noise = _noise(values, independent=independent)
     penalty = PENALTY * np.log(values.size) * noise
     starts = np.array([0] if noise == 0 else _cut(_without_dips(values, penalty), penalty))
     return Levels(starts, np.add.reduceat(values, starts) / np.diff([*starts, values.size]))
+
+
+def reach(series: ArrayLike, cut: Levels, confidence: float = 0.95, *, independent: bool = False) -> Ints:
+    """Return the first and the last place at which each change of a series may lie, shape ``(changes, 2)``.
+
+    Parameters
+    ----------
+    series, independent
+        As for `levels`.
+    cut
+        What `levels` returned for them.
+    confidence
+        Of each pair of places.
+
+    Notes
+    -----
+    The places between the neighbouring changes that a likelihood ratio does not reject: Hansen, B. E. (2000),
+    Econometrica 68, 575-603, of which the critical value is the one for small steps; large ones are covered more
+    often than is stated. The noise is that of `levels`.
+
+    Examples
+    --------
+    >>> series = [100.0, 101.0, 99.0, 100.0, 102.0, 98.0] * 3 + [97.0, 98.0, 96.0, 97.0, 99.0, 95.0] * 3
+    >>> cut = levels(series)
+    >>> cut.starts.tolist(), reach(series, cut).tolist()
+    ([0, 18], [[16, 19]])
+    """
+    values = figures(series, "series", at_least=2 * SHORTEST).values
+    most = -2 * np.log(1 - np.sqrt(checked_confidence(confidence))) * _noise(values, independent=independent)
+    ends = [*cut.starts, values.size]
+    found = [_places(values[a:b], most) + a for a, b in zip(ends, ends[2:], strict=False)]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _places(values: Floats, most: float) -> Ints:
+    """Return the first and last place of one step whose squared deviations exceed the least by no more."""
+    n = values.size
+    before = np.arange(1, n)
+    sums = np.cumsum(values - values.mean())[:-1]
+    gain = sums**2 * (1 / before + 1 / (n - before))
+    near: Ints = before[gain >= gain.max() - most][[0, -1]]
+    return near
 
 
 def _without_dips(values: Floats, penalty: float) -> Floats:
@@ -107,15 +151,15 @@ def _median_about(values: Floats) -> Floats:
     return np.pad(np.median(windows, axis=-1), SHORTEST - 1, mode="edge")
 
 
-def _noise(values: Floats) -> float:
+def _noise(values: Floats, *, independent: bool) -> float:
     """Return the long-run variance, as of an AR(1) series.
 
     Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2), and only
     the few that are taken across a change of level see it; the long-run variance is s^2 (1 + r) / (1 - r).
     """
     one, two = (_variance_of_differences(values, lag) for lag in (1, 2))
-    if one == 0:
-        return 0.0
+    if one == 0 or independent:
+        return one / 2
     r = min(max(two / one - 1, 0.0), MOST_ALIKE)
     return one / 2 * (1 + r) / (1 - r) ** 2
 

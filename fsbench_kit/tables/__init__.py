@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table
+    from fsbench_kit.tables.trends import effect_names, trend_findings, trend_table
     from fsbench_kit.tables.verdicts import sentence
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "counted",
     "diagnostics_table",
     "differences_table",
+    "effect_names",
     "effects",
     "explanation",
     "failed_runs",
@@ -136,6 +138,8 @@ __all__ = [
     "summary",
     "summary_table",
     "table",
+    "trend_findings",
+    "trend_table",
     "varying",
     "varying_in_replication",
     "versions",

@@ -99,6 +99,20 @@ def sentence(row: Mapping[str, Any]) -> str:
 DECIDED: Final = ("better", "worse")
 
 
+def changed(row: Mapping[str, Any]) -> str:
+    """Say how a figure is since a change of a trend, beside what it was before."""
+    words, factor = _words(row), one_line(row["factor"]).replace("_", " ")
+    evidence = (
+        f"{counted(row['n_candidate'], factor)} against {row['n_baseline']}"
+        if row["over"] == "levels"
+        else _evidence(row)
+    )
+    earliest, latest = one_line(row["earliest"]), one_line(row["latest"])
+    place = "" if earliest == latest else f"; it may have come with any {factor} from {earliest} to {latest}"
+    reach = "" if row["ci_low"] is None else f"{words.reach(row['ci_low'], row['ci_high'])}{_unless_usual(row)}; "
+    return f"{words.verb} {words.than(row['ratio'])} before ({reach}{evidence}{place})."
+
+
 def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Name the two groups, a bare number by its factor as well: ``iodepth 16``, ``kernel 6.12``."""
     level, baseline = one_line(row["level"]), one_line(row["baseline"])

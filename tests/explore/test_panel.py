@@ -135,3 +135,18 @@ def test_names_from_logs_are_text_wherever_html_is_made(panel: Panel) -> None:
     assert "&lt;img src=x" in made[1]
     assert "&lt;img src=x" in made[3]
     assert not any("<img" in html or "<script" in html for html in made)
+
+
+def test_a_page_of_its_own_links_to_what_it_shows_and_opens_with_it(
+    panel: Panel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Link to what is shown" not in panel._save.value  # in JupyterLab it has no address
+    monkeypatch.setenv("QUERY_STRING", "")
+    panel.controls["study"].value = (HOSTILE,)
+    panel.controls["baseline"].value = "xfs"
+    (address,) = re.findall(r'<a href="\?([^"]*)">Link to what is shown</a>', panel._save.value)
+    monkeypatch.setenv("QUERY_STRING", address)
+    assert Panel(panel._exploration, ["raw_results/x"]).view.state == panel.view.state
+    for wrong in ("state=%7B", "state=[]", 'state={"margin":"x"}', "factor=host"):
+        monkeypatch.setenv("QUERY_STRING", wrong)
+        assert Panel(panel._exploration, ["raw_results/x"]).view.state == State()

@@ -20,7 +20,9 @@ function fitted({ title, usermeta, ...chart }, width) {
     chart.columns = Math.max(1, Math.min(chart.columns, panels, Math.floor(width / 380)));
     unit.width = Math.floor(width / chart.columns) - 86;
   } else if (typeof unit.width === "number") {
+    const square = unit.height === unit.width;
     unit.width = Math.min(unit.width, width - 90);
+    if (square) unit.height = unit.width;
   }
   return chart;
 }

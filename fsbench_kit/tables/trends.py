@@ -1,0 +1,98 @@
+"""Since which version, commit or date figures are others: as sentences, and as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.settings import DATE
+from fsbench_kit.tables.cells import cell_label, metric_text, varying
+from fsbench_kit.tables.layout import Column, Group, Table
+from fsbench_kit.tables.messages import counted, one_line, with_interval
+from fsbench_kit.tables.verdicts import changed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.analysis.trend import Trend
+
+
+_RATES: Final = ("bandwidth", "iops", "file_rate")
+"""Of these it goes without saying that an operation is faster or slower."""
+
+
+def effect_names(rows: pl.DataFrame, among: pl.DataFrame) -> list[str]:
+    """Name the effect of each row by what tells the cells of a frame apart, and by its metric if nothing does."""
+    names = varying(among)
+    several = among.select(pl.struct("metric", "statistic").n_unique()).item() > 1
+
+    def parts(row: dict[str, object]) -> Iterator[str]:
+        label = cell_label(row, names)
+        if label:
+            yield label
+        if not label or (several and row["metric"] not in _RATES):
+            metric = metric_text(str(row["metric"]), str(row["statistic"]))
+            yield metric if metric == "IOPS" else metric[:1].lower() + metric[1:]
+
+    return [", ".join(parts(row)) for row in rows.iter_rows(named=True)]
+
+
+def trend_findings(found: Trend, most: int = 5) -> list[str]:
+    """Say since when figures are others, the largest change first.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.analysis.trend.trend` returned.
+    most
+        How many changes to name.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.trend import trend
+    >>> trend_findings(trend(fsb.read("raw_results/published/fio-nvme-2021"), "filesystem"))
+    []
+    """
+    if not found.levels:
+        return []
+    rows = found.changes.head(most)
+    factor = one_line(found.course["factor"][0]).replace("_", " ")
+    of = "" if factor == DATE else f"{factor} "
+    said = [
+        f"Since {of}{one_line(row['since'])}, {name} {changed(row)}"
+        for name, row in zip(effect_names(rows, found.course), rows.iter_rows(named=True), strict=True)
+    ]
+    if (more := found.changes.height - rows.height) > 0:
+        said.append(f"{counted(more, 'more change')} {'is' if more == 1 else 'are'} decided.")
+    return said or [f"No change is decided from {of}{found.levels[0]} to {found.levels[-1]}."]
+
+
+def trend_table(found: Trend) -> Table:
+    """Make the table of all changes, the largest first.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.trend import trend
+    >>> trend_table(trend(fsb.read("raw_results/published/fio-nvme-2021"), "filesystem")).caption
+    'There is no change.'
+    """
+    columns = ("effect", "since", "at the earliest", "at the latest", "ratio to before [CI]", "verdict")
+    rows = (
+        tuple(
+            (
+                name,
+                *(one_line(row[column]) for column in ("since", "earliest", "latest")),
+                with_interval(row["ratio"], row["ci_low"], row["ci_high"]),
+                row["verdict"],
+            )
+            for name, row in zip(
+                effect_names(found.changes, found.course), found.changes.iter_rows(named=True), strict=True
+            )
+        )
+        if found.levels
+        else ()
+    )
+    return Table("Changes" if rows else "There is no change.", tuple(map(Column, columns)), (Group(None, rows),))

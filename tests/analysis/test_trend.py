@@ -1,0 +1,113 @@
+"""Since which version or date figures are others: made logs, of which it is known."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit import charts, tables
+from fsbench_kit.analysis.trend import trend
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
+from fsbench_kit.model.records import Run, Setting
+from tests.analysis.made import figure
+
+NIGHT = datetime(2026, 3, 1, 2)
+
+
+def _log(level: str, number: int, at: datetime, rate: float) -> Log:
+    settings = [Setting(key="kernel", value=level, scope="all", origin="environment", line=1)]
+    return Log(
+        source=f"{level}-{number}",
+        data=f"{level}{number}{rate}".encode(),
+        records=[
+            Run(tool="fio", start=0, end=8, line=1, measurements=(figure(rate, 0.5),), settings=tuple(settings))
+        ],
+        round=number,
+        host="h",
+        started_at=at,
+        ended_at=at + timedelta(minutes=1),
+    )
+
+
+def _nights(levels: Sequence[float]) -> fsb.Dataset:
+    """Three runs on each night, on the same kernel."""
+    noise = np.random.default_rng(1).normal(1, 0.01, (len(levels), 3))
+    return assemble(
+        _log(
+            "6.12",
+            3 * night + run,
+            NIGHT + timedelta(days=night, minutes=2 * run),
+            1000 * level * noise[night, run],
+        )
+        for night, level in enumerate(levels)
+        for run in range(3)
+    )
+
+
+def _kernels(rates: dict[str, float], *, rounds: int = 8) -> fsb.Dataset:
+    """Runs of all kernels in turn, in an order that changes from round to round."""
+    rng = np.random.default_rng(2)
+    logs, at = [], NIGHT
+    for number in range(1, rounds + 1):
+        for level in rng.permutation(list(rates)):
+            at += timedelta(minutes=2)
+            logs.append(_log(str(level), number, at, 1000 * rates[str(level)] * rng.normal(1, 0.01)))
+    return assemble(logs)
+
+
+def test_of_many_nights_the_change_is_found_with_its_size_and_place() -> None:
+    found = trend(_nights([1.0] * 12 + [0.85] * 8), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["before"], change["since"]) == ("2026-03-12", "2026-03-13")
+    assert change["earliest"] <= "2026-03-13" <= change["latest"]
+    assert change["ci_low"] < 0.85 < change["ci_high"]
+    assert change["verdict"] == "worse"
+    (said,) = tables.trend_findings(found)
+    assert said.startswith("Since 2026-03-13, ")
+    assert "15\N{NO-BREAK SPACE}% slower than before" in said
+    assert "8 dates against 12" in said
+
+
+def test_a_place_that_is_not_sure_is_said_with_its_reach() -> None:
+    levels = [1.0 + 0.03 * (-1) ** night for night in range(14)]
+    found = trend(_nights([*levels, *(0.93 * level for level in levels)]), "date")
+    (change,) = found.changes.to_dicts()
+    assert change["earliest"] < change["latest"]
+    assert f"any date from {change['earliest']} to {change['latest']}" in tables.trend_findings(found)[0]
+
+
+def test_nights_that_only_vary_have_no_change() -> None:
+    noise = np.random.default_rng(3)
+    false = [trend(_nights(noise.normal(1, 0.05, 20)), "date").changes.height for _ in range(10)]
+    assert sum(false) == 0
+
+
+def test_of_few_kernels_each_is_compared_with_the_one_before_in_the_order_of_versions() -> None:
+    found = trend(_kernels({"6.6": 1.0, "6.9": 1.0, "6.12": 0.8, "6.15": 0.8}), "kernel")
+    assert found.levels == ["6.6", "6.9", "6.12", "6.15"]
+    (change,) = found.changes.to_dicts()
+    assert (change["before"], change["since"], change["verdict"]) == ("6.9", "6.12", "worse")
+    assert tables.trend_findings(found)[0].startswith("Since kernel 6.12, ")
+    assert [row["level"] for row in found.course.to_dicts() if row["ratio"] == 1.0] == ["6.6"]
+    drawn = charts.trend_lines(found).to_dict()
+    assert drawn["spec"]["layer"][0]["encoding"]["x"]["scale"]["domain"] == found.levels
+
+
+def test_commits_go_by_when_their_runs_began() -> None:
+    found = trend(_kernels({"6.6": 1.0, "6.9": 1.0, "6.12": 1.0}), "kernel")
+    assert tables.trend_findings(found) == ["No change is decided from kernel 6.6 to 6.12."]
+    later = ["f00dfacec0de", "0a1b2c3d4e5f", "77aa77bb77cc"]
+    logs = [
+        _log(commit, number, NIGHT + timedelta(days=night, minutes=number), 1000.0 + number)
+        for night, commit in enumerate(later)
+        for number in (1, 2, 3)
+    ]
+    assert trend(assemble(logs), "kernel").levels == later
+
+
+@pytest.mark.parametrize("factor", ["kernel", "date"])
+def test_two_levels_are_a_comparison_and_no_trend(factor: str) -> None:
+    assert trend(_nights([1.0, 0.5]), factor).levels == []

@@ -1,0 +1,85 @@
+"""Two reports side by side: what changed, what is new, what is gone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+import polars as pl
+import pytest
+from nbformat import v4
+from typer.testing import CliRunner
+
+from fsbench_kit.cli import app
+from fsbench_kit.notebooks.display import Finding, effects_of
+from tests.pages import Elements
+
+Compare = Callable[..., pl.DataFrame]
+WORSE = {"ratio": 0.8, "ci_low": 0.75, "ci_high": 0.85, "verdict": "worse"}
+
+
+@pytest.fixture
+def reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, pl.DataFrame], None]:
+    """Write what a report keeps of a comparison, in the form in which a kernel gives it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "one.log").write_text("real\t0m1.100s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+
+    def write(name: str, rows: pl.DataFrame) -> None:
+        shown = Finding("A finding.", effects=effects_of(rows))._repr_mimebundle_()
+        cell = v4.new_code_cell("", outputs=[v4.new_output("execute_result", data=shown, execution_count=1)])
+        for folder in ("notebooks", "manifests"):
+            (tmp_path / name / folder).mkdir(parents=True)
+        nbformat.write(v4.new_notebook(cells=[cell]), tmp_path / name / "notebooks" / "compare.ipynb")
+
+    return write
+
+
+def _against(new: str, old: str) -> tuple[int, str]:
+    with mock.patch("fsbench_kit.report.report", return_value={}):
+        result = CliRunner().invoke(app, ["report", "results", "--to", new, "--against", old], terminal_width=200)
+    return result.exit_code, result.output + str(result.exception or "")
+
+
+def test_what_changed_is_new_and_gone_is_told_on_the_terminal_and_on_a_page(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare
+) -> None:
+    reported("old", comparison({"operation": "read"}, {"operation": "write"}, {"operation": "rewrite"}))
+    renamed = {"operation": "write", "study": "another-night"}
+    reported("new", comparison({"operation": "read"} | WORSE, renamed, {"operation": "delete"}))
+    status, said = _against("new", "old")
+    assert status == 5
+    assert "Against old: of 2 effects in both, 1 changed, 1 are new, 1 are gone." in said
+    rows = [line for line in said.splitlines() if line.strip().startswith("compare")]
+    assert ["read" in rows[0], "delete" in rows[1], "rewrite" in rows[2]] == [True] * 3
+    assert "1.84 [1.71, 1.98] better" in rows[0]
+    assert "0.80 [0.75, 0.85] worse" in rows[0]
+    page = Path("new", "against.html").read_text()
+    assert "0.80 [0.75, 0.85] worse" in page
+    assert not Elements(page).found["img"]
+
+
+def test_reports_that_found_the_same_differ_in_nothing(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare
+) -> None:
+    for name in ("old", "new"):
+        reported(name, comparison({"operation": "read"}))
+    status, said = _against("new", "old")
+    assert (status, "0 changed, 0 are new, 0 are gone" in said) == (0, True)
+
+
+def test_an_effect_of_another_size_has_changed_where_its_intervals_have_nothing_in_common(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare
+) -> None:
+    reported("old", comparison({"operation": "read"}, {"operation": "write"}))
+    larger = {"ratio": 3.0, "ci_low": 2.8, "ci_high": 3.2}
+    reported("new", comparison({"operation": "read"} | larger, {"operation": "write", "ci_high": 2.5}))
+    assert "of 2 effects in both, 1 changed, 0 are new" in _against("new", "old")[1]
+
+
+@pytest.mark.parametrize(("old", "why"), [("nowhere", "there is no report in nowhere"), ("new", "against itself")])
+def test_what_is_no_earlier_report_is_said(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare, old: str, why: str
+) -> None:
+    reported("new", comparison({}))
+    assert why in _against("new", old)[1]
