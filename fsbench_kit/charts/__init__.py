@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fsbench_kit.charts.sample_size import runs_needed
     from fsbench_kit.charts.scaling_curves import cpu_cost, scaling, scaling_finding, varied_settings
     from fsbench_kit.charts.time_series import over_time, over_time_finding
-    from fsbench_kit.charts.trend_lines import trend_lines
+    from fsbench_kit.charts.trends import trend_lines
     from fsbench_kit.charts.variance_components import variance_shares
 
 skip_iri_grammar()

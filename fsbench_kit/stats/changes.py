@@ -115,7 +115,7 @@ def reach(series: ArrayLike, cut: Levels, confidence: float = 0.95, *, independe
     >>> series = [100.0, 101.0, 99.0, 100.0, 102.0, 98.0] * 3 + [97.0, 98.0, 96.0, 97.0, 99.0, 95.0] * 3
     >>> cut = levels(series)
     >>> cut.starts.tolist(), reach(series, cut).tolist()
-    ([0, 18], [[16, 19]])
+    ([0, 17], [[15, 21]])
     """
     values = figures(series, "series", at_least=2 * SHORTEST).values
     most = -2 * np.log(1 - np.sqrt(checked_confidence(confidence))) * _noise(values, independent=independent)
