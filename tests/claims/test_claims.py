@@ -514,8 +514,18 @@ def test_repeated_runs_are_judged_by_their_interval(tmp_path: Path) -> None:
     assert _audit_runs(tmp_path, 'relation = "less"', TEN)["verdict"] == "contradicted"
 
 
-def test_ordered_means_of_two_runs_decide_nothing(tmp_path: Path) -> None:
-    row = _audit_runs(tmp_path, 'relation = "less"', [(2.0, 2.1), (2.2, 2.25)])
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(2.0, 2.1), (2.2, 2.25)],  # ordered means, and no more
+        [(2.0, 4.0), (2.01, 4.03)],  # an interval without 1, of two runs
+        [(2.0, 2.02), (2.001, 2.023), (1.999, 2.018), (2.0005, 2.0202), (1.9993, 2.0196)],  # apart by 1 %: equal
+    ],
+)
+def test_what_the_comparison_does_not_decide_is_undecided(
+    tmp_path: Path, pairs: list[tuple[float, float]]
+) -> None:
+    row = _audit_runs(tmp_path, 'relation = "less"', pairs)
     assert (row["verdict"], row["evidence"]) == ("undecided", "replicated")
 
 
