@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from scipy.signal import lfilter
 import fsbench_kit as fsb
 from benchmarks import designs as made
 from benchmarks.designs import two_filesystems
+from benchmarks.logs import compared
 from fsbench_kit import stats
 from fsbench_kit.launch.stopping import PILOT, Precision, Rule
 
@@ -695,6 +697,41 @@ def calls(rng: Rng, repetitions: int) -> Table:
     )
 
 
+SPREADS: Final = {"noise .05": (0.05, 0.05), "noise .30": (0.30, 0.30), "noise .05 and .30": (0.05, 0.30)}
+OF_LOGS: Final = {"1 v 1": (1, 1), "1 v 5": (1, 5), "3 v 3": (3, 3), "5 v 5": (5, 5)}
+
+
+def logs(rng: Rng, repetitions: int) -> Table:
+    """Write logs, read and compare them: what is said of equals, and of a filesystem that is faster by 30 %."""
+    count = max(1, repetitions // 20)
+    different = pl.col("verdict").is_in(["better", "worse"])
+    shares: list[tuple[str, ...]] = []
+    for noise, spreads in SPREADS.items():
+        said: dict[str, list[str]] = {}
+        for sizes in OF_LOGS.values():
+            for ratio in (1.0, 1.3):
+                rates = [rng.lognormal(0, spread, (count, n)) for spread, n in zip(spreads, sizes, strict=True)]
+                with TemporaryDirectory() as folder:
+                    table = compared(Path(folder), 1200 * rates[0], 1200 * ratio * rates[1])
+                held = table.filter((pl.col("ci_low") <= ratio) & (pl.col("ci_high") >= ratio)).height
+                known = table["ci_low"].count()
+                for what, share in {
+                    "called different": table.filter(different).height / count,
+                    "called equal": table.filter(verdict="equivalent").height / count,
+                    "held by the interval": held / known if known else None,
+                }.items():
+                    name = "equals" if ratio == 1 else f"a ratio of {ratio:g}"
+                    found = "" if share is None else _percent(share)
+                    said.setdefault(f"{name} {what}: {noise}", []).append(found)
+        shares += [(name, *found) for name, found in said.items()]
+    text = (
+        f"Percent of {count} studies, of one cell each, by runs of either group: their logs were written as fio "
+        f"writes them, read and compared; the error at 5 is {_percent(np.sqrt(0.05 * 0.95 / count))}. A single "
+        "run has no interval, and no verdict of its own."
+    )
+    return Table("From logs to verdicts", text, tuple(OF_LOGS), shares=shares)
+
+
 def intervals(rng: Rng, repetitions: int) -> Table:
     """Try the intervals of `fsbench_kit.compare`: of rounds under a drift, of figures of few digits, of modes."""
     rows = []
@@ -803,7 +840,7 @@ SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (
 )
 
 
-TABLES: Final = (*COVERAGE, *SHARES, families, small_families)
+TABLES: Final = (*COVERAGE, *SHARES, families, small_families, logs)
 
 
 def tables(repetitions: int, count: int, seed: int, names: Sequence[str] = ()) -> Iterator[Table]:
