@@ -80,7 +80,9 @@ class Batch:
 
 def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
     """Read files; what keeps one from being read is said in its part. An executor reads many beside each other."""
-    alone = executor is None or len(files) < ENOUGH or any(file.open is not None for file in files)
+    size = sum(0 if file.stamp is None else file.stamp.size for file in files)
+    is_enough = len(files) >= ENOUGH or size >= ENOUGH_BYTES
+    alone = executor is None or not is_enough or any(file.open is not None for file in files)
     # Of each kind of log some are read one by one before the others are, and so in every batch.
     share = len(files) if alone else -(-len(files) // (os.cpu_count() or 1))
     batches = list(_batches(files, min(TOGETHER, share)))
@@ -95,7 +97,8 @@ _BYTES: Final = 2**26
 """Of larger files fewer, which have so many bytes; what is read of them is several times as large."""
 
 ENOUGH: Final = 3000
-"""Fewer files are not handed to an executor: a process takes longer to start than they to be read."""
+ENOUGH_BYTES: Final = 2**25
+"""Fewer files and bytes are not handed to an executor: a process takes longer to start than they to be read."""
 
 
 def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:

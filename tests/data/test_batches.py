@@ -143,8 +143,12 @@ def test_an_executor_reads_the_same(
 
 
 def test_each_processor_reads_its_share_at_one_go(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In every batch some logs of each kind are read one by one before the others are."""
-    monkeypatch.setattr(batches, "ENOUGH", 20)
+    """In every batch some logs of each kind are read one by one before the others are.
+
+    They are few, and large.
+    """
+    size = sum(path.stat().st_size for path in logs.iterdir())
+    monkeypatch.setattr(batches, "ENOUGH_BYTES", size, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     handed = []
 
@@ -154,7 +158,9 @@ def test_each_processor_reads_its_share_at_one_go(logs: Path, monkeypatch: pytes
             return super().submit(*call)
 
     with Counted(2) as executor:
-        assert fsb.read(logs, executor=executor).runs.height == 24
+        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
+        monkeypatch.setattr(batches, "ENOUGH_BYTES", size + 1)
+        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
     assert len(handed) == 3
     assert handed[0] == handed[1] == math.ceil(sum(handed) / 3)
 
