@@ -177,6 +177,12 @@ def _chunks(files: Sequence[_Content]) -> Iterator[list[_Content]]:
         yield chunk
 
 
+def _beginning(file: BinaryIO, size: int) -> bytes:
+    """Return the first bytes of a file; to make room for many takes longer than to read a few."""
+    data = file.read(min(size + 1, _MOST))
+    return data if len(data) <= size else data + file.read(_MOST - len(data))  # it has grown, or hides its size
+
+
 class _Found:
     """What was found in files so far: plain texts that are still to be read, and what was read of others."""
 
@@ -189,9 +195,10 @@ class _Found:
 
     def add(self, number: int, file: io.BufferedReader, source: str) -> None:
         """Take in an open file of the disk."""
-        if (stamp := Stamp.of(os.fstat(file.fileno()))) is not None and stamp.is_certain(time_ns()):
+        found = os.fstat(file.fileno())
+        if (stamp := Stamp.of(found)) is not None and stamp.is_certain(time_ns()):
             self.stamps[number] = stamp
-        data = file.read(_MOST) if file.seekable() else b""
+        data = _beginning(file, found.st_size) if file.seekable() else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             (self._json if data.startswith(b"{") else self._plain).append((number, data, source))
         elif data and len(data) < _MOST:
