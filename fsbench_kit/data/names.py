@@ -42,7 +42,7 @@ def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
 
     That a name fits no template is said beside it.
     """
-    if not log.has_runs:
+    if not log.has_runs or not (templates or _may_say(log.source)):
         yield log
         return
     path = PurePath(log.source)
@@ -144,6 +144,11 @@ class NameTemplate:
 _KEY: Final = re.compile(r"[A-Za-z][\w.-]*")
 
 
+def _may_say(path: str) -> bool:
+    """Whether a path can say anything without a template."""
+    return "=" in path or "/run-" in path
+
+
 def plain_names(path: PurePath) -> Named:
     """Return what a path says without a template: parts like ``fs=xfs``, and the folders that bench-fio writes.
 
@@ -154,7 +159,7 @@ def plain_names(path: PurePath) -> Named:
     {'filesystem': 'xfs', 'round': 3}
     """
     text = path.as_posix().removesuffix(path.suffix)
-    if "=" not in text and "/run-" not in text:
+    if not _may_say(text):
         return NOTHING
     found = {_ALIASES.get(key.lower(), key): value for key, value in _PAIR.findall(text)}
     if (of_bench_fio := _BENCH_FIO.search(path.as_posix())) is not None:
