@@ -106,7 +106,7 @@ class Example:
         if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
             return None
         found = list(re.finditer(NUMBER, log.dateless))
-        kept = range(len(found)) if log.layout is None else log.layout.kept
+        kept = range(len(found)) if log.layout is None else log.layout.kept.tolist()
         words = [found[number][0] for number in kept]
         numbers = {log.byte(found[number].start()): place for place, number in enumerate(kept)}
         figures = [_figure(item, numbers, words, log, clean) for item in run.measurements]

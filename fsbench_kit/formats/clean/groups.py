@@ -69,12 +69,16 @@ class Group:
         """Return on which lines something stands, a row for each log, unless that is the same in all of them."""
         if self.example.log.layout is None:
             return None
-        of_logs = np.array([log.layout.lines for log in self.logs if log.layout is not None], dtype=np.float64)
         columns = np.tile(np.array([item.line for item in items], dtype=np.float64), (len(self.logs), 1))
         places = [self.example.log.line_of(item.line) for item in items]
         known = [column for column, place in enumerate(places) if place is not None]
-        columns[:, known] = of_logs[:, [place for place in places if place is not None]]
+        columns[:, known] = self._lines[:, [place for place in places if place is not None]]
         return columns
+
+    @cached_property
+    def _lines(self) -> Floats:
+        """On which lines of each log those stand that all of them have."""
+        return np.array([log.layout.lines for log in self.logs if log.layout is not None], dtype=np.float64)
 
     @cached_property
     def settings(self) -> dict[int, list[str]]:

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
+from fsbench_kit.formats.clean.numbers import Indexes
 from fsbench_kit.model.records import Bin, How
 
 
@@ -87,7 +89,7 @@ class Layout:
     plain: str
     heads: tuple[str, ...]
     numbers: tuple[int, ...]
-    kept: tuple[int, ...]
+    kept: Indexes
     lines: tuple[int, ...]
     cells: tuple[Cell, ...]
 
@@ -112,7 +114,9 @@ class Layout:
                 plain.append(rest)
                 places.append(place)
             number += count
-        return cls("\n".join(plain), tuple(heads), tuple(numbers), tuple(kept), tuple(places), tuple(cells))
+        return cls(
+            "\n".join(plain), tuple(heads), tuple(numbers), np.array(kept, np.int64), tuple(places), tuple(cells)
+        )
 
 
 @lru_cache(maxsize=2**12)

@@ -106,7 +106,7 @@ def places(logs: Sequence[Log]) -> Indexes:
     first: Indexes = np.array([[log.first] for log in logs], dtype=np.int64)
     if logs[0].layout is None:
         return np.add(first, np.arange(logs[0].kind.count("\0")))
-    return np.add(first, [log.layout.kept for log in logs if log.layout is not None])
+    return np.add(first, np.stack([log.layout.kept for log in logs if log.layout is not None]))
 
 
 @lru_cache(maxsize=2**12)
