@@ -97,13 +97,11 @@ class _Table:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
         logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
         order = np.argsort(logs, kind="stable")
-        columns = [
-            self._column(name, examples[name], order)
-            if any(part is not None for part in self.own[name])
-            else examples[name][picks[order]]
-            for name in self.schema
-        ]
-        return pl.DataFrame([pl.Series("log", logs[order]), *columns])
+        own = [name for name, parts in self.own.items() if any(part is not None for part in parts)]
+        rows = examples.drop(own)[picks[order]]
+        return rows.with_columns(
+            pl.Series("log", logs[order]), *(self._column(name, examples[name], order) for name in own)
+        ).select("log", *self.schema)
 
     def _column(self, name: str, of_examples: pl.Series, order: NDArray[np.intp]) -> pl.Series:
         parts = [
