@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
@@ -253,10 +254,7 @@ def _runs_frame(found: Found) -> pl.DataFrame:
 def by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
     """Sort diagnostics by the files that they are about, in the order in which these were given."""
     order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
-    if said.is_empty():
-        return said
-    place = said["source"].replace_strict(order, return_dtype=pl.Int64)
-    return said.with_columns(place.alias("place")).sort("place", maintain_order=True).drop("place")
+    return said[np.argsort([order[source] for source in said["source"]], kind="stable")]
 
 
 # Checks
@@ -288,6 +286,8 @@ def _checks(columns: Columns, settings: pl.DataFrame, is_repeated: pl.Series) ->
 
 def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
     """Say of each number once that no column holds it, so that it is unknown."""
+    if numbers.is_empty():
+        return
     first = numbers.unique([RUN, "column", "number"], keep="first", maintain_order=True)
     for run, column, number, line in first.iter_rows():
         message = f"The {column.replace('_', ' ')} is too large to be kept, and stays unknown."
@@ -296,6 +296,8 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
 
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     """Find settings that are known from several origins which do not agree."""
+    if settings["origin"].n_unique() < 2:
+        return
     place = (RUN, "scope", "part", "key")
     differing = settings.filter(settings.select(place).is_duplicated()).filter(
         pl.col("key") != "command",

@@ -51,8 +51,10 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
         telling.group_by(RUN).agg(rate=pl.col("value").first()), on=RUN, how="left", maintain_order="left"
     )
     in_one_place = _buckets(runs, _marked(runs, *_places(runs, found.columns.measurements)))
-    nested = _formats_in_one_file(runs, set(telling[RUN]))
-    beside = _formats_beside_each_other(runs)
+    nested = beside = _NONE
+    if runs["source"].is_duplicated().any():
+        nested = _formats_in_one_file(runs, set(telling[RUN]))
+        beside = _formats_beside_each_other(runs)
     alike = _buckets(runs, _alike(runs, main, telling))
     each = (in_one_place, nested, beside, alike)
     sets = _Sets(found, np.concatenate([buckets.runs for buckets in each]))
@@ -104,9 +106,14 @@ class _Buckets(NamedTuple):
         return np.flatnonzero(is_pair)
 
 
+_NONE: Final = _Buckets(*np.empty((3, 0), dtype=np.int64))
+
+
 def _buckets(runs: pl.DataFrame, marked: pl.DataFrame) -> _Buckets:
     """Put records together that share a mark."""
     known = marked.filter(marked["mark"].is_duplicated())
+    if known.is_empty():
+        return _NONE
     known = known.with_columns(
         rate=runs["rate"].gather(known[RUN]),
         kind=pl.col("format").rank("dense").cast(pl.Int64).fill_null(-1),
