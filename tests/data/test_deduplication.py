@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
+from benchmarks.inputs import FIO_TEXT, other_digits
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.columns import Columns
 from fsbench_kit.data.dataset import Dataset
@@ -507,6 +508,25 @@ def test_the_work_grows_with_the_number_of_runs_and_not_of_pairs(
         assert _sets(runs) == number
         found.append(compared)
     assert 0 < found[1] < 5 * found[0]
+
+
+def test_many_pairs_are_compared_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 120 logs that differ in a few digits many are one run, which is found in few steps, each over columns."""
+    rng = random.Random(1)
+    text = FIO_TEXT[0].read_text(encoding="utf-8")
+    for number in range(120):
+        (tmp_path / f"{number}.txt").write_text(other_digits(text, rng))
+    steps = 0
+    agree = agreement.Figures.agree
+
+    def counted(figures: agreement.Figures, *rows: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        return agree(figures, *rows)
+
+    monkeypatch.setattr(agreement.Figures, "agree", counted)
+    assert fsb.read(tmp_path, cache=False).runs.height < 60
+    assert 0 < steps < 80
 
 
 def test_no_object_is_made_of_the_figures_of_formats_and_copies(
