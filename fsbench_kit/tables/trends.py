@@ -23,7 +23,15 @@ _RATES: Final = ("bandwidth", "iops", "file_rate")
 
 
 def effect_names(rows: pl.DataFrame, among: pl.DataFrame) -> list[str]:
-    """Name the effect of each row by what tells the cells of a frame apart, and by its metric if nothing does."""
+    """Name the effects of rows by what tells the cells of a frame apart, and by a metric that is no rate.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> rows = fsb.compare(fsb.read("raw_results/published/sysbench-rhel72"), metrics=["bandwidth"])
+    >>> effect_names(rows.head(1), rows)
+    ['seqwr, write']
+    """
     names = varying(among)
     several = among.select(pl.struct("metric", "statistic").n_unique()).item() > 1
 
