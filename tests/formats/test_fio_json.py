@@ -719,3 +719,12 @@ def test_what_is_json_costs_no_object_for_each_bin(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("fsbench_kit.model.records.Bin.__init__", refuse)
     data = fsb.read(DATA / "fio_json" / "3.33-grouped.json")
     assert data.distributions.filter(pl.col("count").is_not_null()).height > 100
+
+
+def test_a_report_that_another_program_wrote_anew_keeps_its_time(tmp_path: Path) -> None:
+    report = json.loads(DOCUMENT)
+    for number in range(3):
+        report["timestamp"] += 60
+        report["time"] = f"Tue Jan  2 09:0{number}:00 2024"
+        (tmp_path / f"{number}.json").write_text(json.dumps(report, indent=2) + "\n")
+    assert fsb.read(tmp_path).runs["ended_at"].dt.minute().to_list() == [0, 1, 2]

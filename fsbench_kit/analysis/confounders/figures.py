@@ -58,7 +58,15 @@ def _in_doubt(design: Design) -> pl.DataFrame:
     if design.of(contradictions).is_empty():
         return NOTHING
     said = design.members.join(design.of(contradictions), on="run_id", maintain_order="left")
-    return design.of_pairs(said.select("set", "text"))
+    others = pl.col("text").n_unique() - 1
+    return (
+        design.of_pairs(said.select("set", "text"))
+        .group_by("pair", maintain_order=True)
+        .agg(
+            text=pl.col("text").first()
+            + pl.when(others > 0).then(pl.format(" There are {} more of these.", others)).otherwise(pl.lit(""))
+        )
+    )
 
 
 def contradictions(dataset: Dataset) -> pl.DataFrame:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.clean import CleanLogs
 
-_TIME: Final = re.compile(r'"time" : "([ \w:+-]{0,64})"', re.ASCII)
+_TIME: Final = re.compile(r'"time" ?: "([ \w:+-]{0,64})"', re.ASCII)
 _HEAD: Final = 400
 """So early in a document fio names its time."""
 _PLAIN: Final = re.compile(rf"(?!.*[0-9]{{{MOST_DIGITS},}})[ -~\t\n]*", re.DOTALL)
 """Text in which nothing can need repair."""
-_SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', "bonnie", "iozone", "sysbench")
+_SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', '"": ', "bonnie", "iozone", "sysbench")
 """Escapes, a key without a name, and the names of other tools."""
 
 
