@@ -85,7 +85,7 @@ lock: | $(UV)  ## Resolve what pyproject.toml asks for
 	$(LOCK) --group pyproject.toml:fuzz --constraint requirements.lock --output-file fuzz.lock
 
 environment.yml: pyproject.toml $(READY)
-	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer --extra notebooks --extra launch --extra pandas --extra remote \
+	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer --extra notebooks --extra launch --extra pandas --extra remote --extra cluster \
 		--dep fio --req "-e ." --custom-command "make environment.yml" --overwrite force --output $@
 
 # The stamp is written last, so that a sync that failed is tried again.

@@ -65,6 +65,16 @@ def launch_command(
         list[str] | None,
         typer.Option(help="Confirm that this block device of the plan may be overwritten."),
     ] = None,
+    ssh: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Launch on each host that a file names, and bring their runs here; with --study, continue.",
+        ),
+    ] = None,
+    patience: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="With --ssh, how long a host may be silent.")
+    ] = 600,
     to: Annotated[
         Path,
         typer.Option(
@@ -80,6 +90,7 @@ def launch_command(
     fsbench launch upgrade.toml --campaign upgrade --as kernel=6.8
     fsbench launch --campaign upgrade --dry-run
     fsbench launch --campaign upgrade --resume
+    fsbench launch plan.toml --ssh hosts.txt --study fleet
     """
     with needs_extra("launch", "fsbench launch"):
         from fsbench_kit.launch import Campaign, launch, read_plan, shown
@@ -101,6 +112,14 @@ def launch_command(
             "an interrupted block keeps its plan and its levels",
             hint="Leave them out: fsbench launch --campaign NAME --resume",
         )
+    if ssh is not None:
+        if plan is None or campaign or resume or replace or dry_run or check or devices:
+            raise RequestError(
+                "--ssh takes a plan, --study, --patience and --to, and nothing else",
+                hint="fsbench launch PLAN --ssh hosts.txt --study NAME; the same command continues it.",
+            )
+        _on_hosts(plan, ssh, study, to, patience)
+        return
     begun = None
     if campaign is not None:
         begun = Campaign(to / campaign, None if plan is None else read_plan(found_plan(plan)))
@@ -156,6 +175,27 @@ def launch_command(
 
 
 def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
+def _on_hosts(name: str, hosts: Path, study: str | None, to: Path, patience: float) -> None:
+    from fsbench_kit.data.ssh import connected, read_hosts
+    from fsbench_kit.launch import read_plan, shown
+    from fsbench_kit.launch.hosts import Worker, launch_on
+
+    plan, named = read_plan(found_plan(name)), read_hosts(hosts)
+    try:
+        with connected(named) as executors, shown(out) as progress:
+            workers = {host.name: Worker(executors[host.name], host.folder) for host in named}
+            result = launch_on(
+                plan, workers, root=Path.cwd(), to=to, study=study, patience=patience, progress=progress
+            )
+    except KeyboardInterrupt:
+        err.print("Interrupted. The finished runs are kept. To continue, give the same command with --study NAME.")
+        raise typer.Exit(130) from None
+    out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
+    if result.stopped or result.failures:
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
+
+
+def _resumed(study: str | None, to: Path) -> tuple[str | None, Path]:
     """Return the name of a study to resume, and where it is: a study's folder says both."""
     from fsbench_kit.launch.study import PLAN
 

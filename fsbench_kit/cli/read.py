@@ -11,6 +11,7 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.elsewhere import elsewhere
 from fsbench_kit.cli.inputs import found_path, inputs, read
 from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, assumed
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
@@ -18,6 +19,7 @@ from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Executor
 
 
 def read_command(
@@ -48,6 +50,19 @@ def read_command(
     ] = False,
     assume: Assume = None,
     jobs: Jobs = None,
+    ssh: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --to FOLDER, read on the hosts that a file names; they have the same files as this one.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="The same on the workers of a Dask scheduler, such as tcp://node1:8786."
+        ),
+    ] = None,
     mask: Masked = False,
 ) -> None:
     """Read logs, show what is in them, and write them as a table on request.
@@ -65,8 +80,13 @@ def read_command(
         _explain(paths)
         return
     if to is not None and (to.is_dir() or not to.suffix) and not (wide or mask or assume or "-" in paths):
-        _ingest(paths, to, names, append=append)
+        with elsewhere(ssh, scheduler) as executor:
+            _ingest(paths, to, names, executor, append=append)
         return
+    if ssh or scheduler:
+        raise RequestError(
+            "other hosts read into a dataset in a folder", hint="fsbench read LOGS --to FOLDER --ssh hosts.txt"
+        )
     if append:
         raise RequestError(
             "--append adds logs in files to a dataset in a folder, as they are",
@@ -90,7 +110,9 @@ def read_command(
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
-def _ingest(paths: list[str], folder: Path, names: list[str] | None, *, append: bool) -> None:
+def _ingest(
+    paths: list[str], folder: Path, names: list[str] | None, executor: Executor | None, *, append: bool
+) -> None:
     """Read however many logs into a folder."""
     from fsbench_kit import tables
     from fsbench_kit.data.bulk.progress import shown
@@ -99,7 +121,14 @@ def _ingest(paths: list[str], folder: Path, names: list[str] | None, *, append: 
     known = fsb.scan(folder).diagnostics.collect() if append and is_written(folder) else None
     try:
         with shown(err) as progress:
-            dataset = fsb.ingest(map(found_path, paths), to=folder, names=names, append=append, progress=progress)
+            dataset = fsb.ingest(
+                map(_everywhere if executor else found_path, paths),
+                to=folder.absolute() if executor else folder,
+                names=names,
+                append=append,
+                executor=executor,
+                progress=progress,
+            )
     except KeyboardInterrupt:
         err.print(f"Interrupted. The same command continues where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None
@@ -110,6 +139,12 @@ def _ingest(paths: list[str], folder: Path, names: list[str] | None, *, append: 
     out.print(tables.runs_table(dataset))
     err.print(f"Wrote {folder}: six frames.")
     exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
+
+
+def _everywhere(path: str) -> Path | str:
+    """Return a path that leads to the same from any working directory."""
+    found = found_path(path)
+    return found if "://" in str(found) else Path(found).absolute()
 
 
 def _explain(paths: list[str]) -> None:

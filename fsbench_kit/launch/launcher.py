@@ -123,13 +123,25 @@ def launch(
         If the launch cannot start: a target is not available, space is lacking, the study exists, another launch
         uses the same device. Or if its process was killed.
     """
-    name = study or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
-        what = f'"{name}" cannot be the name of a study'
-        raise RequestError(what, hint='Use letters, digits, ".", "_" and "-", and begin with a letter or digit.')
+    name = study_name(plan, study)
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
     return _run(plan, Folders(root, to), name, progress, devices=devices, replace=replace, wait=wait)
+
+
+def study_name(plan: Plan, asked: str | None) -> str:
+    """Return the name of a plan's study: the one that is asked for, or its `id` and the time.
+
+    Raises
+    ------
+    RequestError
+        If it cannot be the name of a folder.
+    """
+    name = asked or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
+        what = f'"{name}" cannot be the name of a study'
+        raise RequestError(what, hint='Use letters, digits, ".", "_" and "-", and begin with a letter or digit.')
+    return name
 
 
 def resume(

@@ -28,6 +28,8 @@ STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
 CAMPAIGN: Final = "campaign.toml"
 """The plan of a campaign, in the folder whose folders are its launches."""
+HOSTS: Final = "hosts.toml"
+"""The plan of a launch on several hosts, in the folder whose folders are what each of them made."""
 DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
 DEVICES: Final = "devices.json"
@@ -256,6 +258,9 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> L
         If there is none.
     """
     if name is not None:
+        if (runs / HOSTS).is_file():
+            hint = f"Continue it there: fsbench launch PLAN --study {runs.name} --ssh HOSTS"
+            raise RequestError("this was launched on other hosts", file=runs / name, hint=hint)
         if not (runs / name / PLAN).is_file():
             known = ", ".join(folder.name for folder in _folders(runs))
             hint = f"Launched studies: {known}." if known else "Launch a plan first."

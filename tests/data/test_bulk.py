@@ -22,6 +22,7 @@ import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
 from fsbench_kit.data.bulk import compaction, plan
 from fsbench_kit.model.errors import InputError, RequestError
+from tests.command import fsbench
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 SYSBENCH = "sysbench-rhel72/rndrd-xfs.txt"
@@ -296,6 +297,21 @@ def _wait_for(what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+@pytest.mark.cluster
+def test_logs_are_read_by_the_workers_of_a_scheduler(published: Path, tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    study, frames = published / "sysbench-rhel72", tmp_path / "frames"
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert fsbench("read", study, "--to", frames, "--scheduler", cluster.scheduler_address).returncode == 0
+    _same(fsb.read(frames), fsb.read(study))
+    gone = fsbench("read", study, "--to", tmp_path / "other", "--scheduler", "no-such-host:1")
+    assert gone.returncode == 2
+    assert gone.stderr.startswith("fsbench: no-such-host:1: the scheduler does not answer")
+    refused = fsbench("read", study, "--scheduler", "tcp://node1:8786")
+    assert "other hosts read into a dataset in a folder" in refused.stderr
 
 
 @pytest.mark.slow

@@ -1,0 +1,36 @@
+"""Where work is done that need not be done here: on other hosts."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fsbench_kit.model.errors import InputError, RequestError, needs_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+
+@contextmanager
+def elsewhere(hosts: Path | None, scheduler: str | None) -> Iterator[Executor | None]:
+    """Give what works on the hosts that a file names, or on a scheduler's; nothing where neither is given."""
+    if hosts is not None and scheduler is not None:
+        raise RequestError("work goes to hosts or to a scheduler", hint="Leave out --ssh or --scheduler.")
+    if hosts is not None:
+        from fsbench_kit.data.ssh import AnyOf, connected, read_hosts
+
+        with connected(read_hosts(hosts)) as executors, AnyOf(executors) as executor:
+            yield executor
+    elif scheduler is not None:
+        with needs_extra("cluster", "--scheduler"):
+            from distributed import Client
+        try:
+            client: Any = Client(scheduler, timeout="10s")  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise InputError(f"the scheduler does not answer: {error}", file=scheduler) from None
+        with client:
+            yield client.get_executor(pure=False)
+    else:
+        yield None

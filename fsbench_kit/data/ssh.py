@@ -1,0 +1,258 @@
+"""Other hosts as executors: each has a process that the system's ``ssh`` starts, and that is sent what to do.
+
+Functions and what they return travel as pickles, so the hosts have to be trusted, and to have the same version of
+this package.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from queue import SimpleQueue
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+
+from fsbench_kit.model.errors import InputError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+T = TypeVar("T")
+
+FOLDER: Final = "fsbench-launches"
+
+_SSH: Final = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "ConnectTimeout=15")
+"""Never asks for a password, and notices within a minute that a host is gone."""
+_SIZE: Final = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host to work on.
+
+    Attributes
+    ----------
+    name
+        What it is called here.
+    destination
+        Where ``ssh`` finds it.
+    python
+        The Python there that has this package.
+    folder
+        Where launches work there, from the home directory.
+    """
+
+    name: str
+    destination: str
+    python: str = sys.executable
+    folder: str = FOLDER
+
+
+def read_hosts(path: Path) -> list[Host]:
+    """Read a file that names hosts: a line for each, ``DESTINATION [PYTHON [FOLDER]]``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, names no host, or one twice.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"cannot read the hosts: {why}", file=path) from None
+    hosts: dict[str, Host] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) > 3 or words[0].startswith("-"):
+            hint = "Write for example: user@node1 /opt/fsbench/bin/python /mnt/scratch"
+            raise InputError("this names no host", file=path, line=number, excerpt=line.strip(), hint=hint)
+        name = re.sub(r"[^\w.-]", "-", re.sub(r"^ssh://|^[^@]*@", "", words[0]), flags=re.ASCII).strip(".-_")
+        if name in hosts:
+            what = f'a host "{name}" stands above'
+            hint = "Name each host once, or give it another name in ~/.ssh/config."
+            raise InputError(what, file=path, line=number, excerpt=line.strip(), hint=hint)
+        hosts[name] = Host(name, *words)
+    if not hosts:
+        raise InputError("this names no host", file=path, hint="Write one in each line, as ssh knows it.")
+    return list(hosts.values())
+
+
+class SshExecutor(Executor):
+    """Makes calls on a host, one after the other.
+
+    Where the connection breaks, the call that was under way raises `BrokenExecutor`; whether it was made is not
+    known. The next call connects anew.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._calls = ThreadPoolExecutor(1)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Have a function of this package called there."""
+        return self._calls.submit(self._call, fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the process there, when it has done what it does."""
+        self._calls.shutdown(wait, cancel_futures=cancel_futures)
+        if wait:
+            self._disconnect()
+            self._errors.close()
+
+    def _call(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        try:
+            process = self._connected()
+            _send(_pipe(process.stdin), (fn, args, kwargs))
+            is_result, result = _receive(_pipe(process.stdout))
+        except (OSError, EOFError) as error:
+            raise BrokenExecutor(self._disconnect() or str(error)) from error
+        if not is_result:
+            raise result
+        returned: T = result
+        return returned
+
+    def _connected(self) -> subprocess.Popen[bytes]:
+        if self._process is not None:
+            return self._process
+        self._errors.seek(0)
+        self._errors.truncate()
+        command = shlex.join([self.host.python, "-P", "-m", __name__])
+        self._process = subprocess.Popen(
+            [*_SSH, self.host.destination, command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C here is no word to it
+        )
+        there, here = _receive(_pipe(self._process.stdout)), _versions()
+        if there != here:
+            self._disconnect()
+            what = f"{self.host.name} has {' and '.join(there)}, and this machine {' and '.join(here)}"
+            raise RequestError(what, hint=f"Install the same on both: {self.host.python} -m pip install ...")
+        return self._process
+
+    def _disconnect(self) -> str:
+        """End the connection, and return what ssh said last."""
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                _pipe(pipe).close()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return said[-1].strip() if said else f"the connection to {self.host.name} broke"
+
+
+class AnyOf(Executor):
+    """Several executors as one: a call goes to one that is free, and to another one where that is broken."""
+
+    def __init__(self, executors: Mapping[str, Executor]) -> None:
+        self._free: SimpleQueue[Executor] = SimpleQueue()
+        self._left = len(executors)
+        self._calls = ThreadPoolExecutor(self._left)
+        for executor in executors.values():
+            self._free.put(executor)
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Have one of them call a function."""
+        return self._calls.submit(self._call, fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Wait for the calls; the executors are shut down by those who made them."""
+        self._calls.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _call(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        while True:
+            executor = self._free.get()
+            try:
+                result = executor.submit(fn, *args, **kwargs).result()
+            except BrokenExecutor:
+                self._left -= 1
+                if not self._left:
+                    self._free.put(executor)  # the others that wait are to fail as well
+                    raise
+            except BaseException:
+                self._free.put(executor)
+                raise
+            else:
+                self._free.put(executor)
+                return result
+
+
+@contextmanager
+def connected(hosts: list[Host]) -> Iterator[dict[str, Executor]]:
+    """Give an executor for each host, by its name."""
+    with ExitStack() as stack:
+        yield {host.name: stack.enter_context(SshExecutor(host)) for host in hosts}
+
+
+def _versions() -> tuple[str, str]:
+    """Return what has to be equal at both ends."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"fsbench_kit {version('fsbench-kit')}", f"Python {python}"
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise OSError("there is no connection")
+    return pipe
+
+
+def _send(pipe: IO[bytes], what: object) -> None:
+    data = pickle.dumps(what)
+    pipe.write(_SIZE.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    return pickle.loads(_read(pipe, _SIZE.unpack(_read(pipe, _SIZE.size))[0]))  # noqa: S301 - of a host that is trusted
+
+
+def _read(pipe: IO[bytes], size: int) -> bytes:
+    data = pipe.read(size)
+    if len(data) < size:
+        raise EOFError("the connection broke")
+    return data
+
+
+def _main() -> None:
+    """Do what standard input asks for, until it ends; what is printed meanwhile goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _send(answers, _versions())
+    while True:
+        try:
+            fn, args, kwargs = _receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = (True, fn(*args, **kwargs))
+        except Exception as error:  # it is raised at the other end
+            answer = (False, error)
+        _send(answers, answer)
+
+
+if __name__ == "__main__":
+    _main()

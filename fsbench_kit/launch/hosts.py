@@ -1,0 +1,332 @@
+"""A plan launched on several hosts at once: a launch of its own on each, whose runs are brought home.
+
+On each host one run is made at a time. The order of the runs is random over hosts and rounds: each host has a seed
+of its own, drawn from the plan's. Connections may break: a launch goes on without one, and is looked at again when
+its host answers. A host that is silent for too long loses what it has not sent; its rounds are made on the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import shutil
+import signal
+import tarfile
+import time
+from collections import Counter
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event as Flag
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fsbench_kit.data.project import LAUNCHED
+from fsbench_kit.launch.events import Note, Planned, RunEnded
+from fsbench_kit.launch.files import publish
+from fsbench_kit.launch.launcher import LaunchResult, study_name
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.remote import Block, begin, look, stop
+from fsbench_kit.launch.run_record import RECORD
+from fsbench_kit.launch.study import HOSTS, PLAN, LaunchedStudy
+from fsbench_kit.launch.targets import Folders
+from fsbench_kit.model.errors import FsbenchError, LaunchError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from fsbench_kit.launch.events import Event
+    from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.remote import Look
+
+PATIENCE: Final = 600.0
+"""So many seconds a host may be silent before it counts as lost."""
+_PAUSE: Final = 1.0
+"""Seconds between two looks at a host."""
+_STARTS: Final = 3
+"""So often a launch is begun on a host that ends it in mid-run, as one does that restarts."""
+
+
+class Worker(NamedTuple):
+    """A host that can be worked on: what makes calls there, one at a time, and the folder for launches there."""
+
+    executor: Executor
+    folder: str
+
+
+def launch_on(
+    plan: Plan,
+    hosts: Mapping[str, Worker],
+    *,
+    root: Path,
+    to: Path = LAUNCHED,
+    study: str | None = None,
+    patience: float = PATIENCE,
+    progress: Callable[[Event], None] | None = None,
+) -> LaunchResult:
+    """Make the runs of a plan on each of several hosts, and bring them to ``<to>/<study>/<host>/``.
+
+    Where the study is there already, it is continued: runs that are home stay, and launches that go on are found.
+    Interrupting this call interrupts the launches of all hosts that answer.
+
+    Parameters
+    ----------
+    plan
+        What to run on each host.
+    hosts
+        The hosts by name.
+    root, to, study
+        As for `launch`.
+    patience
+        How many seconds a host may be silent before it counts as lost.
+    progress
+        Is called with each event.
+
+    Raises
+    ------
+    RequestError
+        If `study` cannot be the name of a folder, or the plan is not one for several hosts.
+    LaunchError
+        If another plan was launched under that name, or no host could be reached.
+    """
+    _refuse_unfit(plan)
+    name = study_name(plan, study)
+    return _Launch(plan, hosts, Folders(root, to).results / name, patience, progress or (lambda _: None)).made()
+
+
+def _refuse_unfit(plan: Plan) -> None:
+    named = [name for target in (*plan.target, *plan.otherwise) for name in target.block_devices]
+    if named:
+        hint = "The same name may lead to another disk there. Launch it on the host itself."
+        raise RequestError(f"a launch on several hosts overwrites no device, such as {named[0]}", hint=hint)
+    for key, levels in plan.campaign.items():
+        if len(levels) > 1:
+            what = f"this plan varies {key} between the launches of a campaign"
+            raise RequestError(what, hint="Launch it on each host by itself, or leave the campaign out.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a host is to make: a plan, in a folder of the study."""
+
+    host: str
+    name: str
+    plan: Plan
+
+
+@dataclass
+class _Launch:
+    """A launch on several hosts, as it goes on; its hosts are looked after in threads."""
+
+    plan: Plan
+    hosts: Mapping[str, Worker]
+    folder: Path
+    patience: float
+    progress: Callable[[Event], None]
+    _ended: list[RunEnded] = field(default_factory=list)
+    _problems: list[str] = field(default_factory=list)
+    _stop: Flag = field(default_factory=Flag)
+    _lost: set[str] = field(default_factory=set)
+    _planned: int = 0
+    _done: int = 0
+
+    def made(self) -> LaunchResult:
+        """Make all runs, bring them home, and return what came of it."""
+        self._begin()
+        parts = list(self._parts())
+        homes = [self._home(part) for part in parts]
+        self._planned = sum(len(home.planned_runs) for home in homes)
+        self._done = sum(len(home.made) for home in homes)
+        self.progress(Planned(self.folder.name, str(self.folder), self._planned, self._done))
+        while parts:
+            self._make(parts)
+            parts = list(self._made_up(parts))
+        return LaunchResult(
+            study=self.folder.name,
+            folder=self.folder,
+            planned=self._planned,
+            done=self._done,
+            runs=tuple(Path(run.folder) for run in self._ended),
+            failures={Path(run.folder): run.failure for run in self._ended if run.failure},
+            warnings=(),
+            notes=(),
+            stopped="\n".join(self._problems) or None,
+        )
+
+    def _begin(self) -> None:
+        """Write down what is launched, or see that this is what was launched before."""
+        plan = self.folder / HOSTS
+        if self.folder.exists() and not (plan.is_file() and read_plan(plan) == self.plan):
+            what = f'a study "{self.folder.name}" exists already, and raw results are never overwritten'
+            raise LaunchError(what, file=self.folder, hint="Choose another name.")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.folder.glob(".new-*"):  # of a process that was killed
+            shutil.rmtree(left)
+        plan.write_text(plan_text(self.plan), encoding="utf-8")
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield what each host is to make at first, in random order."""
+        chance = random.Random(self.plan.seed)  # noqa: S311
+        seeds = {host: int(chance.random() * 2**32) for host in sorted(self.hosts)}
+        for host in sorted(seeds, key=lambda _: chance.random()):
+            yield _Part(host, host, self.plan.model_copy(update={"seed": seeds[host]}))
+
+    def _home(self, part: _Part) -> LaunchedStudy:
+        """Return the folder for the runs of a part."""
+        folder = self.folder / part.name
+        # A host may have left out what it lacks.
+        return LaunchedStudy(folder, read_plan(folder / PLAN) if (folder / PLAN).is_file() else part.plan)
+
+    def _make(self, parts: Sequence[_Part]) -> None:
+        """Make parts: hosts at the same time, and those of one host one after the other."""
+        signal.siginterrupt(signal.SIGINT, True)  # Polars has interrupted waits go on
+        by_host: dict[str, list[_Part]] = {}
+        for part in parts:
+            by_host.setdefault(part.host, []).append(part)
+        with ThreadPoolExecutor(len(by_host)) as threads:
+            running = [threads.submit(self._follow, own) for own in by_host.values()]
+            try:
+                for each in running:
+                    each.result()
+            except BaseException:
+                self._stop.set()
+                raise
+
+    def _made_up(self, parts: Sequence[_Part]) -> Iterator[_Part]:
+        """Share rounds that lost hosts have not sent among the others, and say what is missing."""
+        left = sorted(set(self.hosts) - self._lost)
+        lost = [part for part in parts if part.host in self._lost]
+        for part in lost:
+            rounds = self._missing_rounds(part)
+            if not rounds:
+                continue
+            if not left:
+                self._problems.append(f"{part.host}: {len(rounds)} rounds are missing, and no host is left.")
+                continue
+            chance = random.Random(f"{part.plan.seed} {part.name}")  # noqa: S311
+            shares = Counter(left[number % len(left)] for number, _ in enumerate(rounds))
+            for host, share in shares.items():
+                made_up = _Part(
+                    host, f"{host}-for-{part.name}", _with_rounds(part.plan, share, int(chance.random() * 2**32))
+                )
+                self._planned += len(self._home(made_up).planned_runs)
+                self._tell(f"{host}: makes {share} of the rounds that {part.host} has lost.")
+                yield made_up
+
+    def _missing_rounds(self, part: _Part) -> set[int]:
+        home = self._home(part)
+        if not home.unfinished:
+            return set()
+        missing = (run.round for name, run in home.planned_runs.items() if name not in home.made)
+        return {number for number in missing if number is not None}
+
+    # One host
+
+    def _follow(self, parts: Sequence[_Part]) -> None:
+        """See the launches on a host to their end, and bring their runs home."""
+        for part in parts:
+            try:
+                self._make_there(part)
+            except (FsbenchError, OSError) as error:
+                self._lost.add(part.host)
+                self._say(part, str(error))
+            if self._stop.is_set() or part.host in self._lost:
+                return
+
+    def _make_there(self, part: _Part) -> None:
+        home, worker = self._home(part), self.hosts[part.host]
+        if home.made and not home.unfinished:
+            return
+        block = Block(worker.folder, self.folder.name, part.name)
+        for _ in range(_STARTS):
+            self._asked(part, begin, block, plan_text(part.plan))
+            seen = self._seen_to_its_end(part, block)
+            if self._stop.is_set():
+                worker.executor.submit(stop, block).result()
+                return
+            if seen.exit_code is not None:
+                break
+            self._tell(f"{part.host}: the launch ended in mid-run; it is resumed.")
+        home = self._home(part)
+        self._tell(f"{part.host}: {len(home.made)} of {len(home.planned_runs)} runs are here.")
+        if not home.made:
+            raise LaunchError(f"nothing could be run there: {seen.said}")
+        if home.unfinished:
+            self._say(part, f"{len(home.planned_runs) - len(home.made)} runs were not made: {seen.said[-500:]}")
+
+    def _seen_to_its_end(self, part: _Part, block: Block) -> Look:
+        """Look at a launch, and bring home what it has finished, until it has ended."""
+        while True:
+            seen: Look = self._asked(part, look, block, self._home(part).made)
+            self._take(part, seen)
+            if (not seen.is_running and seen.is_all) or self._stop.wait(_PAUSE if seen.is_all else 0):
+                return seen
+
+    def _asked(self, part: _Part, what: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a host do something; where it does not answer, ask again until patience is at its end."""
+        silent_since = None
+        while True:
+            try:
+                return self.hosts[part.host].executor.submit(what, *arguments).result()
+            except BrokenExecutor as error:
+                if silent_since is None:
+                    silent_since = time.monotonic()
+                    self._tell(f"{part.host} does not answer ({error}). What runs there goes on.")
+                if time.monotonic() - silent_since > self.patience or self._stop.wait(_PAUSE):
+                    raise LaunchError(f"it does not answer ({error}); what runs there goes on") from None
+
+    def _take(self, part: _Part, seen: Look) -> None:
+        """Put what a host has sent into its place."""
+        place = self.folder / part.name
+        if seen.files and not (place / PLAN).is_file():
+            place.mkdir(exist_ok=True)
+        for name, content in seen.files.items():
+            (place / Path(name).name).write_bytes(content)
+        for name, data in seen.runs.items():
+            self._bring(part, name, data)
+
+    def _bring(self, part: _Part, name: str, data: bytes) -> None:
+        """Put a run into its place, whole or not at all, and hold its files against their hashes."""
+        place = self.folder / part.name
+        if name not in self._home(part).planned_runs:
+            raise LaunchError(f"{part.host} has sent a run that its plan does not have: {name}", file=place)
+        new = self.folder / f".new-{part.name}-{name}"
+        shutil.rmtree(new, ignore_errors=True)
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            archive.extractall(new, filter="data")
+        record = json.loads((new / RECORD).read_text(encoding="utf-8"))
+        for file, digest in record["sha256"].items():
+            with (new / file).open("rb") as opened:
+                if hashlib.file_digest(opened, "sha256").hexdigest() != digest:
+                    what = f"{part.host} has sent another file than it has recorded: {name}/{file}"
+                    raise LaunchError(what, file=place)
+        publish(new, place / name)
+        after = record["environment"]["after"]
+        ended = RunEnded(
+            order=self._done + len(self._ended) + 1,
+            runs=self._planned,
+            folder=str(place / name),
+            status=record["status"],
+            failure=after.get("failure"),
+        )
+        self._ended.append(ended)
+        self.progress(ended)
+
+    def _say(self, part: _Part, problem: str) -> None:
+        """Tell of a problem, and remember it for the end."""
+        self._problems.append(f"{part.host}: {problem}")
+        self._tell(self._problems[-1])
+
+    def _tell(self, text: str) -> None:
+        self.progress(Note(text))
+
+
+def _with_rounds(plan: Plan, rounds: int, seed: int) -> Plan:
+    """Return a plan of so many rounds."""
+    workloads = (
+        workload.model_copy(update={"repeats": workload.repeats and min(workload.repeats, rounds)})
+        for workload in plan.workload
+    )
+    return plan.model_copy(update={"seed": seed, "repeats": rounds, "until": None, "workload": tuple(workloads)})

@@ -1,0 +1,177 @@
+"""What `fsbench_kit.launch.hosts` has done on another host: a launch that goes on by itself, and a look at it.
+
+A launch is a process of its own there, of which no connection is a part: it goes on where that is cut. It holds a
+lock as long as it lives, and leaves its exit code when it ends; finished runs are in its folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.launch.run_record import RECORD
+from fsbench_kit.launch.study import CAMPAIGN, PLAN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_MOST: Final = 64 * 2**20
+"""From so many bytes on, further runs are sent the next time."""
+_SAID: Final = 4000
+_FSBENCH: Final = "import sys; from fsbench_kit.cli import main; sys.exit(main())"
+_KEEP_EXIT: Final = '"$@"; echo $? > "$0"'
+
+
+class Block(NamedTuple):
+    """A launch on a host: a folder from its home directory, a study in it, and the launch's name in that."""
+
+    folder: str
+    study: str
+    name: str
+
+    @property
+    def root(self) -> Path:
+        """Where the relative directories of its plan begin."""
+        return Path.home() / self.folder
+
+    @property
+    def place(self) -> Path:
+        """Where its study is."""
+        return self.root / self.study
+
+    def file(self, kind: str) -> Path:
+        """Return a file that is kept of it beside its folder."""
+        return self.place / f".{self.name}.{kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What there is to see of a launch.
+
+    Attributes
+    ----------
+    is_running
+        Whether it goes on.
+    exit_code
+        That of its command; ``None`` where it did not end by itself.
+    files
+        The files of its folder beside the runs, such as its plan.
+    runs
+        Run's name -> its folder as a tar archive: some of those that were asked for.
+    is_all
+        Whether there are no more of these.
+    said
+        The end of what the command has said.
+    """
+
+    is_running: bool
+    exit_code: int | None
+    files: dict[str, bytes]
+    runs: dict[str, bytes]
+    is_all: bool
+    said: str
+
+
+def begin(block: Block, plan: str) -> None:
+    """Begin a launch, or continue one that has ended too early; one that goes on is left alone."""
+    block.place.mkdir(parents=True, exist_ok=True)
+    with _lock(block) as lock:
+        if lock is None:
+            return
+        (block.place / CAMPAIGN).write_text(
+            plan, encoding="utf-8"
+        )  # so that runs belong to the study, not the block
+        block.file("exit").unlink(missing_ok=True)
+        words = ["--resume", str(block.place / block.name)]
+        if not (block.place / block.name / PLAN).is_file():
+            block.file("toml").write_text(plan, encoding="utf-8")
+            words = [str(block.file("toml")), "--study", block.name, "--to", str(block.place)]
+        with block.file("log").open("wb") as log:
+            process = subprocess.Popen(
+                (
+                    "sh",
+                    "-c",
+                    _KEEP_EXIT,
+                    str(block.file("exit")),
+                    sys.executable,
+                    "-P",
+                    "-c",
+                    _FSBENCH,
+                    "launch",
+                    *words,
+                ),
+                cwd=block.root,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=[lock],
+            )
+        block.file("pid").write_text(str(process.pid), encoding="ascii")
+
+
+def look(block: Block, known: Collection[str]) -> Look:
+    """Look at a launch, and return runs of it that are not known yet."""
+    with _lock(block) as lock:
+        is_running = lock is None
+    own = block.place / block.name
+    new = [run for run in sorted(path.parent for path in own.glob(f"*/{RECORD}")) if run.name not in known]
+    runs: dict[str, bytes] = {}
+    while new and sum(map(len, runs.values())) < _MOST:
+        run = new.pop(0)
+        runs[run.name] = _packed(run)
+    exit_code = _content(block.file("exit")).strip()
+    return Look(
+        is_running=is_running,
+        exit_code=int(exit_code) if exit_code else None,
+        files={path.name: path.read_bytes() for path in own.glob("*") if path.is_file()},
+        runs=runs,
+        is_all=not new,
+        said=_content(block.file("log"))[-_SAID:].decode(errors="replace").strip(),
+    )
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a file; nothing where there is none."""
+    return path.read_bytes() if path.is_file() else b""
+
+
+def stop(block: Block) -> None:
+    """Interrupt a launch that goes on; it removes the traces of the run under way."""
+    with _lock(block) as lock:
+        if lock is None:
+            os.killpg(int(block.file("pid").read_text(encoding="ascii")), signal.SIGINT)
+
+
+@contextmanager
+def _lock(block: Block) -> Iterator[int | None]:
+    """Hold a launch's lock as long as nobody else does; give nothing where the launch goes on."""
+    try:
+        lock = os.open(block.file("lock"), os.O_RDWR | os.O_CREAT)
+    except FileNotFoundError:  # it was never begun
+        yield -1
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield None
+    else:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _packed(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=".")
+    return packed.getvalue()
