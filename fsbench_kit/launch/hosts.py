@@ -8,12 +8,10 @@ its host answers. A host that is silent for too long loses what it has not sent;
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import random
 import shutil
 import signal
-import tarfile
 import time
 from collections import Counter
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
@@ -43,8 +41,8 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 600.0
 """So many seconds a host may be silent before it counts as lost."""
-_PAUSE: Final = 1.0
-"""Seconds between two looks at a host."""
+_PAUSE: Final = 5.0
+"""Seconds between two looks at a host: each takes a moment of its time, in which it may measure."""
 _STARTS: Final = 3
 """So often a launch is begun on a host that ends it in mid-run, as one does that restarts."""
 
@@ -284,24 +282,23 @@ class _Launch:
             place.mkdir(exist_ok=True)
         for name, content in seen.files.items():
             (place / Path(name).name).write_bytes(content)
-        for name, data in seen.runs.items():
-            self._bring(part, name, data)
+        for name, files in seen.runs.items():
+            self._bring(part, name, files)
 
-    def _bring(self, part: _Part, name: str, data: bytes) -> None:
+    def _bring(self, part: _Part, name: str, files: Mapping[str, bytes]) -> None:
         """Put a run into its place, whole or not at all, and hold its files against their hashes."""
         place = self.folder / part.name
-        if name not in self._home(part).planned_runs:
-            raise LaunchError(f"{part.host} has sent a run that its plan does not have: {name}", file=place)
+        record = json.loads(files[RECORD])
+        told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RECORD}
+        if name not in self._home(part).planned_runs or told != record["sha256"]:
+            what = f"it has sent a run that is not the one it has recorded: {name}"
+            raise LaunchError(what, file=place, hint="Compare it with the run's folder there.")
         new = self.folder / f".new-{part.name}-{name}"
         shutil.rmtree(new, ignore_errors=True)
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(new, filter="data")
-        record = json.loads((new / RECORD).read_text(encoding="utf-8"))
-        for file, digest in record["sha256"].items():
-            with (new / file).open("rb") as opened:
-                if hashlib.file_digest(opened, "sha256").hexdigest() != digest:
-                    what = f"{part.host} has sent another file than it has recorded: {name}/{file}"
-                    raise LaunchError(what, file=place)
+        for file, content in files.items():
+            path = new / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         publish(new, place / name)
         after = record["environment"]["after"]
         ended = RunEnded(

@@ -7,12 +7,10 @@ lock as long as it lives, and leaves its exit code when it ends; finished runs a
 from __future__ import annotations
 
 import fcntl
-import io
 import os
 import signal
 import subprocess
 import sys
-import tarfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +64,7 @@ class Look:
     files
         The files of its folder beside the runs, such as its plan.
     runs
-        Run's name -> its folder as a tar archive: some of those that were asked for.
+        Run's name -> the files of its folder: some of those that are not known here.
     is_all
         Whether there are no more of these.
     said
@@ -76,7 +74,7 @@ class Look:
     is_running: bool
     exit_code: int | None
     files: dict[str, bytes]
-    runs: dict[str, bytes]
+    runs: dict[str, dict[str, bytes]]
     is_all: bool
     said: str
 
@@ -125,10 +123,12 @@ def look(block: Block, known: Collection[str]) -> Look:
         is_running = lock is None
     own = block.place / block.name
     new = [run for run in sorted(path.parent for path in own.glob(f"*/{RECORD}")) if run.name not in known]
-    runs: dict[str, bytes] = {}
-    while new and sum(map(len, runs.values())) < _MOST:
+    runs: dict[str, dict[str, bytes]] = {}
+    size = 0
+    while new and size < _MOST:
         run = new.pop(0)
-        runs[run.name] = _packed(run)
+        runs[run.name] = {str(path.relative_to(run)): _content(path) for path in run.rglob("*") if path.is_file()}
+        size += sum(map(len, runs[run.name].values()))
     exit_code = _content(block.file("exit")).strip()
     return Look(
         is_running=is_running,
@@ -168,10 +168,3 @@ def _lock(block: Block) -> Iterator[int | None]:
         yield lock
     finally:
         os.close(lock)
-
-
-def _packed(folder: Path) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
-        archive.add(folder, arcname=".")
-    return packed.getvalue()

@@ -20,6 +20,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data.ssh import Host, read_hosts
+from fsbench_kit.launch import hosts
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
 
@@ -145,6 +146,7 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
         ssh.parent.mkdir()
         ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/ssh_config "$@"\n')
         ssh.chmod(0o755)
+        monkeypatch.setattr(hosts, "_PAUSE", 0.5)
         monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
         (tmp_path / "home").mkdir()
         (tmp_path / "home" / "plan.toml").write_text(PLAN)
@@ -238,11 +240,39 @@ def test_a_host_dies_and_its_rounds_are_made_on_the_other(machines: dict[str, Ma
 @pytest.mark.cluster
 @pytest.mark.root
 @needs_hosts
+def test_an_interrupt_ends_the_launches_and_the_same_command_continues(
+    machines: dict[str, Machine], tmp_path: Path
+) -> None:
+    home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
+    command = [Path(sys.executable).with_name("fsbench"), *LAUNCH]
+    with subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, text=True) as process:
+        _wait_for(lambda: list(study.glob("*/*/run.json")))
+        process.send_signal(signal.SIGINT)
+        assert process.communicate()[1].startswith("Interrupted. The finished runs are kept.")
+    assert process.returncode == 130
+    _wait_for(lambda: not any(map(_launches, machines.values())))
+    result = fsbench(*LAUNCH, cwd=home)
+    assert result.returncode == 0, result.stderr
+    assert "12 of 12 runs are in" in result.stdout
+    assert fsb.read(study).runs.height == 12
+
+
+def _launches(machine: Machine) -> list[Path]:
+    """Return the launches that go on there."""
+    held = (
+        Path("/proc/locks").read_text().split(f":{path.stat().st_ino} ")[1:]
+        for path in machine.folder.glob("work/fleet/.*.lock")
+    )
+    return [machine.folder for one in held if one]
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
 def test_logs_are_read_on_other_hosts(machines: dict[str, Machine], tmp_path: Path, published: Path) -> None:
     machines["a"].pull_plug()  # its work is done by the other one
-    hosts = tmp_path / "home" / "hosts.txt"
     study = published / "sysbench-rhel72"
-    result = fsbench("read", study, "--to", tmp_path / "frames", "--ssh", hosts)
+    result = fsbench("read", study, "--to", tmp_path / "frames", "--ssh", tmp_path / "home" / "hosts.txt")
     assert result.returncode == 0, result.stderr
     assert fsb.read(tmp_path / "frames").runs.equals(fsb.read(study).runs)
 
