@@ -174,7 +174,6 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
 def _on_hosts(name: str, hosts: Path, study: str | None, to: Path, patience: float) -> None:
     from fsbench_kit.data.ssh import connected, read_hosts
     from fsbench_kit.launch import read_plan, shown
@@ -195,7 +194,7 @@ def _on_hosts(name: str, hosts: Path, study: str | None, to: Path, patience: flo
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _resumed(study: str | None, to: Path) -> tuple[str | None, Path]:
+def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
     """Return the name of a study to resume, and where it is: a study's folder says both."""
     from fsbench_kit.launch.study import PLAN
 

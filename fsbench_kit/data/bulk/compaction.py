@@ -6,6 +6,8 @@ from collections import defaultdict
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from fsbench_kit.data.bulk.parts import frame_in, keep
 from fsbench_kit.data.written import write_frame
 
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 
 MANY: Final = 16
 """From so many small files on, those of a partition are made one."""
-SMALL: Final = 32 * 2**20
-"""A smaller file is small, in bytes; up to twice as many are held in memory, unpacked, at once."""
+SMALL: Final = 2**18
+"""A file of fewer rows is small. Up to twice as many are in memory at once, of which its bytes tell nothing."""
 
 _SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "settings": ("key",)}
 """Rows that are asked for together stand together, so that the statistics of a row group tell that it has none."""
@@ -40,7 +42,7 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, name: str) -> Iter
     for path in paths:
         partitions[PurePath(path).parent].append(path)
     for partition, own in partitions.items():
-        sizes = {path: (folder / path).stat().st_size for path in own}
+        sizes = {path: _rows(folder / path) for path in own}
         small = [path for path in own if sizes[path] < SMALL]
         if len(small) < MANY:
             yield from own
@@ -54,6 +56,11 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, name: str) -> Iter
             write_frame(rows, folder / new)
             keep(folder / new)
             yield str(new)
+
+
+def _rows(path: Path) -> int:
+    rows: int = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+    return rows
 
 
 def _lots(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
