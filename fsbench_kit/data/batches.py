@@ -136,9 +136,6 @@ def read_batch(files: Sequence[File]) -> Batch:
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
 
-_AT_ONCE: Final = 2**22
-"""So many bytes of JSON are held in memory at once, as numbers and as columns."""
-
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
 """How log files of fio begin, mostly."""
 
@@ -161,20 +158,6 @@ def _is_plain(data: bytes) -> bool:
 
 _Content = tuple[int, bytes, str]
 """The number of a file, its bytes and its path."""
-
-
-def _chunks(files: Sequence[_Content]) -> Iterator[list[_Content]]:
-    """Yield files, so many at a time as have `_AT_ONCE` bytes."""
-    size = 0
-    chunk: list[_Content] = []
-    for file in files:
-        chunk.append(file)
-        size += len(file[1])
-        if size >= _AT_ONCE:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def _beginning(file: BinaryIO, size: int) -> bytes:
@@ -230,8 +213,8 @@ class _Found:
         """Read what is left to be read, and return all of it."""
         several = self._of_several_formats()
         several += self._together(self._plain, clean.read)
-        for files in _chunks(self._json):
-            several += self._together(files, _read_documents)
+        for lot in fio_formats.lots({at: data for at, (_, data, _) in enumerate(self._json)}):
+            several += self._together([self._json[at] for at in lot], _read_documents)
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
@@ -239,11 +222,10 @@ class _Found:
     def _of_several_formats(self) -> list[Columns]:
         """Read those files together that hold one run in several formats."""
         given = [file for file in self._plain if fio_formats.may_hold(file[1])]
+        if not given:
+            return []
         self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
-        several: list[Columns] = []
-        for files in _chunks(given):
-            several += self._columns(files, *fio_formats.read([data.decode("utf-8") for _, data, _ in files]))
-        return several
+        return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
 
     def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
         """Read those of some files together that can be, and the others each by itself."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from fsbench_kit import formats
 from fsbench_kit.formats import clean, fio_json, fio_terse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 
     from fsbench_kit.formats.clean import CleanLogs
 
@@ -43,6 +44,24 @@ def may_hold(data: bytes) -> bool:
     return _DOCUMENT.encode() in data
 
 
+def lots(texts: Mapping[int, Sized]) -> Iterator[list[int]]:
+    """Yield the indexes of texts, so many at a time as are held as numbers and columns at once."""
+    lot: list[int] = []
+    size = 0
+    for at, text in texts.items():
+        lot.append(at)
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield lot
+            lot, size = [], 0
+    if lot:
+        yield lot
+
+
+_AT_ONCE: Final = 2**22
+"""So many bytes of JSON."""
+
+
 def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     """Read those of some texts that are one run's reports, and nothing else.
 
@@ -56,14 +75,15 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
     documents = {at: found.chars[found.document] for at, found in cut.items()}
     lines = {at: own for at, found in cut.items() if (own := found.chars[found.terse])}
-    json, no_json = fio_json.together(documents, documents)
+    json = [fio_json.together(documents, lot) for lot in lots(documents)]
+    no_json = chain.from_iterable(left for _, left in json)
     terse, no_terse = fio_terse.together(lines, lines)
     lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_json, *no_terse}
     holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
     before_json = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
     before_terse = {at: (found.chars, 0, found.terse.start) for at, found in cut.items()}
     read_as = [(each, logs, holes) for each, logs in normal.items()]
-    read_as += [(formats.name(fio_json), json, before_json)] if json is not None else []
+    read_as += [(formats.name(fio_json), logs, before_json) for logs, _ in json if logs is not None]
     read_as += [(formats.name(fio_terse), terse, before_terse)] if terse is not None else []
     return [(each, _in_text(logs, lost, cut_out)) for each, logs, cut_out in read_as], sorted(lost)
 
