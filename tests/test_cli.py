@@ -236,7 +236,7 @@ def test_results_go_where_they_are_to_go_and_are_resumed_there(tmp_path: Path) -
     for again in (("--resume", *to), ("--resume", "first", *to), ("--resume", "my results/first")):
         shutil.rmtree(run)
         preview = _fsbench("launch", "--dry-run", *again, cwd=tmp_path)
-        assert ("1 runs in 1 round" in preview.stdout, preview.returncode) == (True, 0), preview.stderr
+        assert ("1 run in 1 round" in preview.stdout, preview.returncode) == (True, 0), preview.stderr
         result = _fsbench("launch", *again, cwd=tmp_path)
         assert result.returncode == 0, result.stderr
         assert (run / "run.json").is_file()
