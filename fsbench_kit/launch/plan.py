@@ -157,7 +157,7 @@ class Plan(PlanTable):
 
     id: Name
     title: Annotated[str, Field(min_length=1, description="a line of text", examples=["ext4 and XFS"])] = Field(
-        default_factory=lambda fields: fields["id"]
+        default_factory=lambda fields: fields.get("id", "")  # which may be wrong: it is named then
     )
     repeats: Count = 10
     until: Until | None = None
