@@ -145,7 +145,11 @@ class _Entry:
 
     def __init__(self, places: Iterable[Path], kind: str) -> None:
         names = b"\0".join(os.fsencode(place.absolute()) for place in places)
-        self._file = folder() / f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
+        self._name = f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
+
+    @property
+    def _file(self) -> Path:
+        return folder() / self._name
 
     def read(self) -> Iterator[pl.DataFrame]:
         """Yield its frames; none if there is no file, or it is damaged or of another version."""

@@ -76,6 +76,14 @@ def test_what_was_read_is_not_read_again(logs: Path, kept: Path, parsed: Count) 
     assert same(some, fsb.read(paths, cache=False))
 
 
+def test_nothing_is_kept_where_nobody_is_at_home(logs: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fsb.read(logs, cache=False)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    assert same(fsb.read(logs), whole)
+    assert not kept.exists()
+
+
 @pytest.mark.usefixtures("kept")
 def test_a_changed_file_is_read_again_and_no_other(logs: Path, parsed: Count) -> None:
     fsb.read(logs)
