@@ -35,7 +35,8 @@ def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None =
     """
     different = set(names)
     times = {name: (begun or {}).get(name) for name in different}
-    if None not in times.values() and all(map(_COMMIT.fullmatch, different)):
+    are_commits = all(map(_COMMIT.fullmatch, different)) and not all(map(str.isdecimal, different))
+    if are_commits and None not in times.values():
         return sorted(different, key=lambda name: (times[name], name))
     values = {name: _value(name) for name in different}
     numbers = [value for value in values.values() if value is not None]

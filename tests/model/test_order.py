@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from fsbench_kit.model.order import in_order
@@ -20,3 +22,11 @@ from fsbench_kit.model.order import in_order
 )
 def test_levels_come_in_their_order(names: list[str]) -> None:
     assert in_order([*names[::-1], names[0]]) == names
+
+
+def test_sizes_in_bytes_are_not_commits() -> None:
+    """They are as long as these, and all digits; it does not matter which was measured first."""
+    sizes = ["8388608", "67108864", "1073741824"]
+    days = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
+    assert in_order(sizes, dict(zip(sizes[::-1], days, strict=True))) == sizes
+    assert in_order(["1234567", "0a1b2c3"], {"1234567": days[1], "0a1b2c3": days[0]}) == ["0a1b2c3", "1234567"]
