@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
+from time import time_ns
 from typing import Any, Final
 
 import polars as pl
@@ -61,9 +63,9 @@ def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         for name, frame in frames.items():
             write_frame(frame, _file(folder, name))
-    before = _parts_before(folder)
+    before = _parts_there(folder)
     (folder / MANIFEST).unlink(missing_ok=True)
-    _remove_parts(folder, chain.from_iterable(before.values()))
+    _remove_parts(folder, before)
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
@@ -86,23 +88,28 @@ def is_in_parts(folder: Path) -> bool:
     return (folder / MANIFEST).is_file() or (folder / UNFINISHED / REQUEST).is_file()
 
 
-def publish(
-    parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str], replaced: Mapping[str, Sequence[str]]
-) -> None:
-    """Let files be the dataset of a folder, at once, and remove those that were, and those that they replace."""
-    before = _parts_before(folder)
+def publish(parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]) -> None:
+    """Let files be the dataset of a folder, at once, and remove its others."""
+    before = _parts_there(folder)
     write_json(folder / MANIFEST, {"schema": VERSION, "paths": paths, "parts": parts})
-    old = {*chain.from_iterable(before.values()), *chain.from_iterable(replaced.values())}
-    _remove_parts(folder, old - {*chain.from_iterable(parts.values())})
+    _remove_parts(folder, before - {*chain.from_iterable(parts.values())})
     for name in SCHEMAS:
         _file(folder, name).unlink(missing_ok=True)
 
 
-def _parts_before(folder: Path) -> dict[str, list[str]]:
-    try:
-        return parts_of(folder)
-    except InputError:
-        return {}
+def stamped() -> str:
+    """Return how the name of a part begins, so that no other one of the dataset has it."""
+    return f"{time_ns():016x}-"
+
+
+def _parts_there(folder: Path) -> set[str]:
+    """Return the parts in a folder, also those that no manifest came to name."""
+    there = chain.from_iterable(folder.glob(f"{name}/study=*/*.parquet") for name in SCHEMAS)
+    return {str(path.relative_to(folder)) for path in there if _PART.match(path.name)}
+
+
+_PART: Final = re.compile(r"([0-9a-f]{16}|\d{6})-")
+"""How the names of parts begin: stamped, or where they were made before any was, with a number."""
 
 
 def _remove_parts(folder: Path, parts: Iterable[str]) -> None:
@@ -142,14 +149,12 @@ def parts_of(folder: Path) -> dict[str, list[str]]:
         return {}
     try:
         told = json.loads(path.read_bytes())
-        version = int(told["schema"])
-        parts = {name: [str(part) for part in told["parts"][name]] for name in SCHEMAS}
+        _refuse_newer(int(told["schema"]), folder)
+        return {name: [str(part) for part in told["parts"][name]] for name in SCHEMAS}
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(
             "the manifest of the dataset is damaged", file=path, hint="Read the logs again."
         ) from error
-    _refuse_newer(version, folder)
-    return parts
 
 
 def _refuse_newer(version: int, folder: Path) -> None:

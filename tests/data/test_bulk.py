@@ -1,5 +1,6 @@
 """Any number of logs is read in chunks, into a dataset that is whole or says that it is not."""
 
+import json
 import os
 import random
 import re
@@ -13,6 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -226,10 +228,45 @@ def test_a_newer_dataset_is_not_appended_to(tmp_path: Path) -> None:
     first, second = _nights(tmp_path, 2)
     fsb.ingest(first, to=tmp_path / "history")
     manifest = tmp_path / "history" / "dataset.json"
-    manifest.write_text(manifest.read_text().replace('"schema": 1', '"schema": 2'))
+    newer = manifest.read_text().replace('"schema": 1', '"schema": 2').replace('"measurements"', '"figures"')
+    manifest.write_text(newer)
     with pytest.raises(InputError, match=r"a newer version of fsbench_kit wrote the dataset \(schema 2"):
         fsb.ingest(second, to=tmp_path / "history", append=True)
-    assert '"schema": 2' in manifest.read_text()
+    assert manifest.read_text() == newer
+
+
+def test_no_file_stays_that_the_dataset_does_not_name(
+    monkeypatch: pytest.MonkeyPatch, executor: Executor, tmp_path: Path
+) -> None:
+    """Other programs read whatever stands there. What is not the dataset's own is not touched."""
+    first, second = _nights(tmp_path, 2)
+    history, kept = tmp_path / "history", tmp_path / "kept.parquet"
+    manifest = history / "dataset.json"
+
+    def there() -> set[str]:
+        return {str(path.relative_to(history)) for path in history.rglob("*.parquet")}
+
+    def named() -> set[str]:
+        return {path for of_frame in json.loads(manifest.read_text())["parts"].values() for path in of_frame}
+
+    kept.touch()
+    fsb.ingest(first, to=history, executor=executor)
+    for content in ('{"schema": 2, "parts": {"figures": ["../kept.parquet"]}}', "damaged"):
+        manifest.write_text(content)
+        part = next(history.rglob("*.parquet"))
+        part.rename(part.with_name("000000-met.parquet"))
+        fsb.ingest(first, to=history, executor=executor)
+        assert there() == named()
+    with monkeypatch.context() as patch:
+        patch.setattr(compaction, "MANY", 2)
+        patch.setattr(compaction, "keep", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            fsb.ingest(second, to=history, append=True, executor=executor)
+    _same(fsb.read(history), fsb.read(tmp_path / "logs"))
+    assert there() > named()
+    fsb.ingest(second, to=history, append=True, executor=executor)
+    assert there() == named()
+    assert kept.exists()
 
 
 def test_a_question_to_a_dataset_on_disk_is_that_to_the_logs(published: Path, tmp_path: Path) -> None:

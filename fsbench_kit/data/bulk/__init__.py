@@ -15,7 +15,7 @@ import os
 import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, time_ns
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -33,7 +33,16 @@ from fsbench_kit.data.files import is_folder
 from fsbench_kit.data.log import log_with
 from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
-from fsbench_kit.data.written import MANIFEST, UNFINISHED, Request, is_in_frames, parts_of, publish, write_request
+from fsbench_kit.data.written import (
+    MANIFEST,
+    UNFINISHED,
+    Request,
+    is_in_frames,
+    parts_of,
+    publish,
+    stamped,
+    write_request,
+)
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS
 
@@ -126,25 +135,25 @@ def ingest(
             parts = new_parts(parts, there, work)
             if not before:
                 parts = [write_part(there.collect(), "before", work), *parts]
-        _publish(parts, before, folder, plan.paths)
+        files = _moved(parts, before, folder)
+        publish(files, folder, plan.paths)
         shutil.rmtree(work)
+        publish(compacted(files, folder), folder, plan.paths)
     return scan(folder)
 
 
-def _publish(
-    parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]
-) -> None:
-    """Let parts be a dataset, together with the files of the one before where they are appended."""
-    stamp = f"{time_ns():x}"  # a name that no file of the dataset has
+def _moved(parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
+    """Move the files of parts to a dataset, and return them after those that it has."""
+    stamp = stamped()
     files = {name: list(before.get(name, ())) for name in SCHEMAS}
     for part in parts:
         for name, of_part in part.files.items():
             for path in of_part:
-                place = Path(path).with_name(f"{stamp}-{Path(path).name}")
+                place = Path(path).with_name(f"{stamp}{Path(path).name}")
                 (folder / place).parent.mkdir(parents=True, exist_ok=True)
                 (folder / UNFINISHED / path).replace(folder / place)
                 files[name].append(str(place))
-    publish(compacted(files, folder, f"{stamp}-compacted"), folder, paths, replaced=files)
+    return files
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.data.bulk.parts import frame_in, keep
-from fsbench_kit.data.written import write_frame
+from fsbench_kit.data.written import stamped, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,20 +24,19 @@ _SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "sett
 """Rows that are asked for together stand together, so that the statistics of a row group tell that it has none."""
 
 
-def compacted(files: Mapping[str, Sequence[str]], folder: Path, name: str) -> dict[str, list[str]]:
+def compacted(files: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
     """Write files anew where a partition has many small ones, and return those that hold the same rows.
 
     Parameters
     ----------
     files
         The files of each frame, from the dataset's folder.
-    name
-        What new files are called; none of that name is there.
     """
-    return {frame: list(_of_frame(frame, paths, folder, name)) for frame, paths in files.items()}
+    stamp = stamped()
+    return {frame: list(_of_frame(frame, paths, folder, stamp)) for frame, paths in files.items()}
 
 
-def _of_frame(frame: str, paths: Sequence[str], folder: Path, name: str) -> Iterator[str]:
+def _of_frame(frame: str, paths: Sequence[str], folder: Path, stamp: str) -> Iterator[str]:
     partitions: dict[PurePath, list[str]] = defaultdict(list)
     for path in paths:
         partitions[PurePath(path).parent].append(path)
@@ -47,9 +46,9 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, name: str) -> Iter
         if len(small) < MANY:
             yield from own
             continue
-        yield from (path for path in own if path not in set(small))
+        yield from (path for path in own if sizes[path] >= SMALL)
         for number, lot in enumerate(_lots(small, sizes)):
-            new = partition / f"{name}-{number:04}.parquet"
+            new = partition / f"{stamp}compacted-{number:04}.parquet"
             rows = frame_in(frame, lot, folder)
             if frame in _SORTED_BY:
                 rows = rows.sort(_SORTED_BY[frame], maintain_order=True)
