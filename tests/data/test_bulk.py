@@ -206,6 +206,8 @@ def test_nights_are_appended_and_their_files_made_few(
     assert fsb.scan(history).runs.collect()["run_id"].is_unique().all()
     for frame in ("runs", "measurements"):
         assert len(list(history.glob(f"{frame}/*/*.parquet"))) < 4
+    monkeypatch.setattr(compaction, "MANY", 1)
+    monkeypatch.setattr(compaction, "SMALL", 2)  # of several rows, a file is a large one, which stays
     fsb.ingest(nights[6], nights[3], to=history, append=True, executor=executor)
     again = fsb.read(history)
     assert again.diagnostics.filter(code="SAME_RUN").height == 2
