@@ -1,4 +1,4 @@
-"""Figures over the versions, commits or dates of a factor: their course, and since when they are others."""
+"""Figures over the versions, commits or dates of a factor: their course, and when they changed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fsbench_kit.analysis.groups import comparable, in_groups, levels_of
 from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.verdict import codes
+from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.stats import levels, reach, welch_log
 from fsbench_kit.stats.changes import SHORTEST
 
@@ -36,8 +37,8 @@ class Trend(NamedTuple):
     levels
         In their order.
     course
-        A row for each effect and level, with the columns of `fsbench_kit.compare` against the first level; that
-        one has a ratio of 1.
+        A row for each effect and level, with the columns of `fsbench_kit.compare` against the first level that has
+        the effect; that one has a ratio of 1.
     changes
         A row for each change of an effect, as of a comparison of what was ``before`` with what came ``since``:
         these are levels, and the change lies between ``earliest`` and ``latest`` with the confidence.
@@ -68,13 +69,13 @@ def trend(
     confidence: float = 0.95,
     margin: float = 1.05,
 ) -> Trend:
-    """Find since which version, commit or date figures are others.
+    """Find the version, commit or date at which figures changed.
 
     Parameters
     ----------
     dataset, factor, metrics, where, confidence, margin
-        As in `fsbench_kit.compare`. Where the factor has no order in time, or fewer than three levels, nothing is
-        found.
+        As in `fsbench_kit.compare`. Where the factor has no order in time, or fewer than three levels, or no cell
+        has two of them, nothing is found.
 
     Notes
     -----
@@ -95,17 +96,20 @@ def trend(
     >>> trend(fsb.read("raw_results/published/fio-nvme-2021"), "filesystem").changes.height  # has no order in time
     0
     """
-    names: list[str] = []
-    if in_time(factor):
-        dataset, factor, _ = in_groups(dataset, factor, None)
-        names = levels_of(comparable(dataset, factor, metrics, where=where))
+    nothing = Trend([], pl.DataFrame(schema=COLUMNS), pl.DataFrame(schema=_CHANGES))
+    if not in_time(factor):
+        return nothing
+    dataset, factor, _ = in_groups(dataset, factor, None)
+    measured = comparable(dataset, factor, metrics, where=where).filter(~UNMEASURED)
+    names = levels_of(measured)
     if len(names) < _FEWEST:
-        return Trend([], pl.DataFrame(schema=COLUMNS), pl.DataFrame(schema=_CHANGES))
+        return nothing
     options: dict[str, Any] = {"metrics": metrics, "where": where, "confidence": confidence, "margin": margin}
-    course = _with_first(_one_per_effect(compare(dataset, factor, names[0], **options)))
+    course = pl.concat(_courses(dataset, factor, names, measured, options))
+    if course.is_empty():
+        return nothing
     if len(names) < _MANY:
-        steps = _one_per_effect(compare(dataset, factor, consecutive=True, **options))
-        changes = _decided(steps)
+        changes = _decided(_one_per_effect(compare(dataset, factor, consecutive=True, **options)))
     else:
         changes = pl.DataFrame(list(_steps(course, names, confidence)), schema=_CHANGES, orient="row")
     size = pl.col("ratio").log().abs()
@@ -117,6 +121,18 @@ _CHANGES: Final = COLUMNS | dict.fromkeys(("before", "since", "earliest", "lates
 
 def _one_per_effect(comparison: pl.DataFrame) -> pl.DataFrame:
     return comparison.sort(PLACE, maintain_order=True).unique(OF_EFFECT, keep="first", maintain_order=True)
+
+
+def _courses(
+    dataset: Dataset, factor: str, names: Sequence[str], measured: pl.DataFrame, options: dict[str, Any]
+) -> Iterator[pl.DataFrame]:
+    """Yield the courses of the cells that have their first figures at the same level."""
+    place = pl.col("level").replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+    begins = measured.group_by(CELL).agg(baseline=pl.col("level").sort_by(place).first())
+    for name in filter(set(begins["baseline"]).__contains__, names):
+        rows = _one_per_effect(compare(dataset, factor, name, **options))
+        own = rows.join(begins, on=[*CELL, "baseline"], how="semi", nulls_equal=True, maintain_order="left")
+        yield _with_first(own)
 
 
 def _with_first(course: pl.DataFrame) -> pl.DataFrame:

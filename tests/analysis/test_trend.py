@@ -1,4 +1,4 @@
-"""Since which version or date figures are others: made logs, of which it is known."""
+"""At which version or date figures changed: made logs, of which it is known."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -17,14 +17,13 @@ from tests.analysis.made import figure
 NIGHT = datetime(2026, 3, 1, 2)
 
 
-def _log(level: str, number: int, at: datetime, rate: float) -> Log:
+def _log(level: str, number: int, at: datetime, **rates: float) -> Log:
     settings = [Setting(key="kernel", value=level, scope="all", origin="environment", line=1)]
+    figures = tuple(figure(rate, 0.5, operation=operation) for operation, rate in rates.items())
     return Log(
         source=f"{level}-{number}",
-        data=f"{level}{number}{rate}".encode(),
-        records=[
-            Run(tool="fio", start=0, end=8, line=1, measurements=(figure(rate, 0.5),), settings=tuple(settings))
-        ],
+        data=f"{level}{number}{rates}".encode(),
+        records=[Run(tool="fio", start=0, end=8, line=1, measurements=figures, settings=tuple(settings))],
         round=number,
         host="h",
         started_at=at,
@@ -40,7 +39,7 @@ def _nights(levels: Sequence[float]) -> fsb.Dataset:
             "6.12",
             3 * night + run,
             NIGHT + timedelta(days=night, minutes=2 * run),
-            1000 * level * noise[night, run],
+            read=1000 * level * noise[night, run],
         )
         for night, level in enumerate(levels)
         for run in range(3)
@@ -54,7 +53,7 @@ def _kernels(rates: dict[str, float], *, rounds: int = 8) -> fsb.Dataset:
     for number in range(1, rounds + 1):
         for level in rng.permutation(list(rates)):
             at += timedelta(minutes=2)
-            logs.append(_log(str(level), number, at, 1000 * rates[str(level)] * rng.normal(1, 0.01)))
+            logs.append(_log(str(level), number, at, read=1000 * rates[str(level)] * rng.normal(1, 0.01)))
     return assemble(logs)
 
 
@@ -98,14 +97,42 @@ def test_of_few_kernels_each_is_compared_with_the_one_before_in_the_order_of_ver
 
 def test_commits_go_by_when_their_runs_began() -> None:
     found = trend(_kernels({"6.6": 1.0, "6.9": 1.0, "6.12": 1.0}), "kernel")
-    assert tables.trend_findings(found) == ["No change is decided from kernel 6.6 to 6.12."]
+    assert tables.trend_findings(found) == ["The runs show no change from kernel 6.6 to 6.12."]
     later = ["f00dfacec0de", "0a1b2c3d4e5f", "77aa77bb77cc"]
     logs = [
-        _log(commit, number, NIGHT + timedelta(days=night, minutes=number), 1000.0 + number)
+        _log(commit, number, NIGHT + timedelta(days=night, minutes=number), read=1000.0 + number)
         for night, commit in enumerate(later)
         for number in (1, 2, 3)
     ]
     assert trend(assemble(logs), "kernel").levels == later
+
+
+def test_an_effect_that_the_first_levels_lack_has_a_course_and_changes_of_its_own() -> None:
+    """It is written from the fourth night on, and slower from the 16th."""
+    noise = np.random.default_rng(4).normal(1, 0.01, (24, 3))
+    logs = [
+        _log("6.12", 3 * night + run, NIGHT + timedelta(days=night, minutes=run), read=1000 * part, **written)
+        for night, parts in enumerate(noise)
+        for run, part in enumerate(parts)
+        for written in [{"write": (500 if night < 15 else 400) * part} if night >= 3 else {}]
+    ]
+    found = trend(assemble(logs), "date")
+    course = found.course.filter(operation="write")
+    assert course["level"].to_list() == found.levels[3:]
+    assert course["ratio"][0] == 1.0
+    (said,) = tables.trend_findings(found)
+    assert said.startswith("Since 2026-03-16, write is 20\N{NO-BREAK SPACE}% slower than before")
+
+
+def test_levels_that_have_no_cell_in_common_have_no_trend() -> None:
+    logs = [
+        _log(kernel, run, NIGHT + timedelta(days=day, minutes=run), **{operation: 1000.0 + run})
+        for day, (kernel, operation) in enumerate([("6.6", "read"), ("6.9", "write"), ("6.12", "fsync")])
+        for run in range(3)
+    ]
+    found = trend(assemble(logs), "kernel")
+    assert tables.trend_findings(found) == []
+    assert charts.trend_lines(found).description.startswith("The factor has no order")
 
 
 @pytest.mark.parametrize("factor", ["kernel", "date"])
