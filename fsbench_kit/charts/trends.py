@@ -28,7 +28,7 @@ _COLOUR: Final = "#0072b2"
 
 
 def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt.Chart | alt.FacetChart:
-    """Draw the ratio of each level to the first, effect by effect, and since when it is another.
+    """Draw the ratio of each level to the first, effect by effect, and where it changed.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt
         data=data,
     )
     explained = explained_by(
-        (True, f"Each level as a ratio to {one_line(found.levels[0])}; further up is better."),
+        (True, "Each level as a ratio to the first that has the effect; further up is better."),
         (bool(course["low"].is_not_null().any()), "Bars are confidence intervals."),
-        (not changes.is_empty(), "Dashed: a change; the band is where it may lie."),
+        (not changes.is_empty(), "A dashed line is a change; its band is where it may lie."),
         (len(names) > len(kept), f"Shown: {len(kept)} of {len(names)} effects."),
     )
     said = captions(

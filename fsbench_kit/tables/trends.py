@@ -1,4 +1,4 @@
-"""Since which version, commit or date figures are others: as sentences, and as a table."""
+"""At which version, commit or date figures changed: as sentences, and as a table."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def effect_names(rows: pl.DataFrame, among: pl.DataFrame) -> list[str]:
 
 
 def trend_findings(found: Trend, most: int = 5) -> list[str]:
-    """Say since when figures are others, the largest change first.
+    """Say when figures changed, the largest change first.
 
     Parameters
     ----------
@@ -73,8 +73,10 @@ def trend_findings(found: Trend, most: int = 5) -> list[str]:
         for name, row in zip(effect_names(rows, found.course), rows.iter_rows(named=True), strict=True)
     ]
     if (more := found.changes.height - rows.height) > 0:
-        said.append(f"{counted(more, 'more change')} {'is' if more == 1 else 'are'} decided.")
-    return said or [f"No change is decided from {of}{found.levels[0]} to {found.levels[-1]}."]
+        said.append(f"The runs show {counted(more, 'more change')}.")
+    return said or [
+        f"The runs show no change from {of}{one_line(found.levels[0])} to {one_line(found.levels[-1])}."
+    ]
 
 
 def trend_table(found: Trend) -> Table:
