@@ -176,7 +176,8 @@ def comparable(
     if _any_measured(measurements):
         return measurements.with_columns(_study(measurements))
     if _any_measured(figures):
-        asked = " or ".join(metrics) if metrics else "what is compared by default"
+        several = [metrics] if isinstance(metrics, str) else metrics
+        asked = " or ".join(several) if several else "what is compared by default"
         raise RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
     if where:
         raise RequestError(

@@ -563,6 +563,7 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
         ),
         ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
+        ({"metrics": "file_rate"}, "no run has a figure of file_rate\n"),
         ({"metrics": ["bytes"]}, "neither more nor less of 'bytes' is better"),
         ({"where": {"tools": ["fio"]}}, "'tools' does not name cells"),
         ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThe choices are: fio."),
