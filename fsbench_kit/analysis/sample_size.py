@@ -101,11 +101,9 @@ def sample_size(
             raise RangeError(f"a CV of {wrong[0]:g} is not 0 or more", hint="Write 0.05 for 5 %.")
         schema = {"cv": pl.Float64, "cv_high": pl.Float64}
         found = pl.DataFrame({"cv": given, "cv_high": given}, schema=schema).with_columns(unit=pl.lit("run"))
-    for what, value in (("half width", half_width), ("difference to detect", effect), ("margin", margin - 1)):
+    for what, value in (("half width", half_width), ("difference to detect", effect)):
         if not 0 < value < math.inf:
-            raise RangeError(
-                f"a {what} of {value:.3g} cannot be planned for", hint="Write 0.05 for 5 %, or 1.05 as a margin."
-            )
+            raise RangeError(f"a {what} of {value:.3g} cannot be planned for", hint="Write 0.05 for 5 %.")
     try:
         planned = [
             (

@@ -64,6 +64,7 @@ WRONG = {
     f"{PATHS} --to gate.xml": "ends in",
     "repeats --cv 5 --to x": "ends in",
     "repeats --cv 5 --half-width 0": "a half width of 0 cannot be planned for",
+    "repeats --cv 5 --margin 0.95": "a factor of 0.95 is not a number above 1; write 1.05 for 5 %",
     "repeats unnamed --factor colour": "no colour is known of these runs",
     "read study": '"titel" in [study] is no key that it can have. Did you mean title?',
     "repeats unnamed": "fsbench repeats unnamed --names 'xfs_{round}.txt'",
