@@ -57,7 +57,7 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     runs = frozenset[str]().union(*(finding.runs for finding in findings))
     doubts = known.evidence.of(contradictions).filter(pl.col("run_id").is_in(runs))
     taints = doubts["text"].unique(maintain_order=True).to_list()
-    confounders = [said for said in confounders if said not in taints]
+    confounders = [said for said in confounders if not said.startswith(tuple(taints))]  # it may count others
     if not relation.compares:  # what there is to say of a single figure sets nothing apart
         confounders, besides = [], [*confounders, *besides]
     direction, size = _direction(claim, findings), _size(claim, findings)

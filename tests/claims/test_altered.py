@@ -119,15 +119,18 @@ def test_direct_io_for_all(published: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_that_contradicts_itself_taints_what_rests_on_it(published: Path, tmp_path: Path) -> None:
-    found = _altered(published, tmp_path, "sysbench-rhel72", rndrd_ext4={"18.118Mb/sec": "19.118Mb/sec"})
+    twice = {"18.118Mb/sec": "19.118Mb/sec", "1159.54 Requests": "1259.54 Requests"}
+    found = _altered(published, tmp_path, "sysbench-rhel72", rndrd_ext4=twice)
     claims = found.claims
     assert claims["rndrd-4"]["verdict"] == "in doubt"
+    assert claims["rndrd-4"]["confounders"] == ["host differs: host01 against host02."]
+    assert "\n".join(claims["rndrd-4"]["footnotes"]).count("The log contradicts itself") == 2
     assert "The log contradicts itself" in claims["rndrd-4"]["footnotes"][0]
     assert "rndrd-ext4.txt" in claims["rndrd-4"]["footnotes"][0]
     assert claims["seqrd-20"]["verdict"] == "not comparable"
     for row in found.rows():
         assert ("IN_DOUBT" in row["reasons"]) is (row["pattern"] == "rndrd")
-    assert claims["rndrd-4"]["footnotes"][0] in _said(found.rows(pattern="rndrd"))
+    assert f"{claims['rndrd-4']['footnotes'][0]} And 1 more like it." in _said(found.rows(pattern="rndrd"))
 
 
 def test_a_run_that_failed_shows_nothing(published: Path, tmp_path: Path) -> None:

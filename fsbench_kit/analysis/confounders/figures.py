@@ -64,7 +64,7 @@ def _in_doubt(design: Design) -> pl.DataFrame:
         .group_by("pair", maintain_order=True)
         .agg(
             text=pl.col("text").first()
-            + pl.when(others > 0).then(pl.format(" There are {} more of these.", others)).otherwise(pl.lit(""))
+            + pl.when(others > 0).then(pl.format(" And {} more like it.", others)).otherwise(pl.lit(""))
         )
     )
 
