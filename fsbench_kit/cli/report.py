@@ -43,7 +43,7 @@ def report_command(
             "--against",
             metavar="FOLDER",
             help="An earlier report: say what changed, what is new and what is gone, on a page too; and exit "
-            "with 5 if there is any.",
+            "with 5 if there is anything to say.",
         ),
     ] = None,
 ) -> None:
@@ -56,12 +56,13 @@ def report_command(
     with needs_extra("notebooks", "fsbench report"):
         from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
-        from fsbench_kit.report.against import PAGE, against, render_against
+        from fsbench_kit.report.against import PAGE, against, effects_in, render_against
 
     if other is not None and other.resolve() == to.resolve():
         raise RequestError(
-            f"{to} would be held against itself", hint="Give the new report another place: --to FOLDER"
+            f"{to} would be compared with itself", hint="Give the new report another place: --to FOLDER"
         )
+    old = None if other is None else effects_in(other)  # before the notebooks take their time
     here = Path.cwd()
     spec: ReportSpec | Path
     if paths and not _is_spec(paths):
@@ -80,8 +81,8 @@ def report_command(
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")
-    if other is not None:
-        differences = against(to, other)
+    if other is not None and old is not None:
+        differences = against(to, other, old)
         (to / PAGE).write_text(render_against(differences, to.resolve().name), encoding="utf-8")
         out.print(differences)
         out.print(f"The page of it is {to / PAGE}")

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import polars as pl
 from IPython import get_ipython
 
 from fsbench_kit.analysis.metrics import QUESTION
@@ -28,8 +29,6 @@ from fsbench_kit.tables import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from fsbench_kit.data.dataset import Dataset
 
@@ -145,18 +144,19 @@ def _listed(sentences: Sequence[str]) -> str:
 def effects_of(comparison: pl.DataFrame) -> list[dict[str, Any]]:
     """Return what a comparison shows effect by effect, so that another report can be held against it.
 
-    An effect's key is what it measures; the study is no part of it.
+    An effect's key is what it measures, and its study only where several studies measure the same.
     """
     rows = ordered(effects(comparison)).with_columns(QUESTION.alias("question"))
     key = [*(name for name in CELL if name != "study"), "question", "factor", "level", "baseline"]
+    several = rows.select(pl.struct(key).is_duplicated()).to_series()
     return [
         {
-            "key": {name: row[name] for name in key if row[name] is not None},
+            "key": {name: row[name] for name in (*key, *["study"] * again) if row[name] is not None},
             "effect": f"{name}, {groups_text(row)}",
             "shown": f"{interval_text(row)} {row['verdict']}",
             **{name: row[name] for name in ("verdict", "ci_low", "ci_high")},
         }
-        for name, row in zip(cell_names(rows), rows.iter_rows(named=True), strict=True)
+        for name, row, again in zip(cell_names(rows), rows.iter_rows(named=True), several, strict=True)
     ]
 
 

@@ -25,23 +25,28 @@ _SCHEMA: Final = dict.fromkeys(("page", "key", "effect", "shown", "verdict"), pl
 )
 
 
-def against(site: Path, other: Path) -> Table:
+def against(site: Path, other: Path, old: pl.DataFrame) -> Table:
     """Return what sets a report apart from another: effects that changed, that are new, and that are gone.
 
-    An effect has changed where its verdict is another one, or where its two intervals have nothing in common.
-    Effects are those of pages of one name, and are known by what they measure, whatever their study is called.
+    An effect has changed if its verdict is different, or if its two intervals do not overlap.
+    Effects are those of pages of one name, and are known by what they measure. What their study is called counts
+    only where several measure the same.
 
     Parameters
     ----------
-    site, other
-        Folders with reports: the new one and the old one.
+    site
+        The folder of the new report.
+    other
+        That of the old one.
+    old
+        What `effects_in` found in it.
 
     Raises
     ------
     RequestError
-        If a folder has no report.
+        If the new one has no effects.
     """
-    new, old = _effects(site), _effects(other)
+    new = effects_in(site)
     both = new.join(old, on=["page", "key"], how="inner", suffix="_old", maintain_order="left")
     apart = (pl.col("ci_low") > pl.col("ci_high_old")) | (pl.col("ci_high") < pl.col("ci_low_old"))
     changed = both.filter((pl.col("verdict") != pl.col("verdict_old")) | apart.fill_null(value=False))
@@ -52,14 +57,20 @@ def against(site: Path, other: Path) -> Table:
         Group("New", tuple(added.select("page", "effect", pl.lit("–"), "shown").iter_rows())),
         Group("Gone", tuple(gone.select("page", "effect", "shown", pl.lit("–").alias("now")).iter_rows())),
     )
-    counts = f"{changed.height} changed, {added.height} are new, {gone.height} are gone"
+    counts = f"{changed.height} changed; {added.height} new, {gone.height} gone"
     caption = f"Against {other}: of {counted(both.height, 'effect')} in both, {counts}."
     heads = ("page", "effect", "before", "now")
     return Table(caption, tuple(map(Column, heads)), tuple(group for group in groups if group.rows))
 
 
-def _effects(site: Path) -> pl.DataFrame:
-    """Return the effects of all pages of a report."""
+def effects_in(site: Path) -> pl.DataFrame:
+    """Return the effects of all pages of a report.
+
+    Raises
+    ------
+    RequestError
+        If the folder has no report, or its pages keep no effects.
+    """
     notebooks = sorted((site / "notebooks").glob("*.ipynb")) if (site / "manifests").is_dir() else []
     if not notebooks:
         raise RequestError(
@@ -67,6 +78,11 @@ def _effects(site: Path) -> pl.DataFrame:
             hint="Name the folder of an earlier report, such as fsbench report old/ --to reports-old makes it.",
         )
     rows = [{"page": path.stem} | row for path in notebooks for row in _of_notebook(path)]
+    if not rows:
+        raise RequestError(
+            f"the report in {site} compares nothing",
+            hint="An earlier version of fsbench_kit may have made it: make it again from its logs.",
+        )
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").unique(
         ["page", "key"], keep="first", maintain_order=True
     )

@@ -49,7 +49,7 @@ def test_what_changed_is_new_and_gone_is_told_on_the_terminal_and_on_a_page(
     reported("new", comparison({"operation": "read"} | WORSE, renamed, {"operation": "delete"}))
     status, said = _against("new", "old")
     assert status == 5
-    assert "Against old: of 2 effects in both, 1 changed, 1 are new, 1 are gone." in said
+    assert "Against old: of 2 effects in both, 1 changed; 1 new, 1 gone." in said
     rows = [line for line in said.splitlines() if line.strip().startswith("compare")]
     assert ["read" in rows[0], "delete" in rows[1], "rewrite" in rows[2]] == [True] * 3
     assert "1.84 [1.71, 1.98] better" in rows[0]
@@ -65,7 +65,7 @@ def test_reports_that_found_the_same_differ_in_nothing(
     for name in ("old", "new"):
         reported(name, comparison({"operation": "read"}))
     status, said = _against("new", "old")
-    assert (status, "0 changed, 0 are new, 0 are gone" in said) == (0, True)
+    assert (status, "0 changed; 0 new, 0 gone" in said) == (0, True)
 
 
 def test_an_effect_of_another_size_has_changed_where_its_intervals_have_nothing_in_common(
@@ -74,10 +74,30 @@ def test_an_effect_of_another_size_has_changed_where_its_intervals_have_nothing_
     reported("old", comparison({"operation": "read"}, {"operation": "write"}))
     larger = {"ratio": 3.0, "ci_low": 2.8, "ci_high": 3.2}
     reported("new", comparison({"operation": "read"} | larger, {"operation": "write", "ci_high": 2.5}))
-    assert "of 2 effects in both, 1 changed, 0 are new" in _against("new", "old")[1]
+    assert "of 2 effects in both, 1 changed; 0 new" in _against("new", "old")[1]
 
 
-@pytest.mark.parametrize(("old", "why"), [("nowhere", "there is no report in nowhere"), ("new", "against itself")])
+def test_effects_of_several_studies_are_told_apart(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare
+) -> None:
+    for name, changed in (("old", {}), ("new", WORSE)):
+        reported(name, comparison({"study": "disk"}, {"study": "memory"} | changed))
+    assert "of 2 effects in both, 1 changed; 0 new, 0 gone." in _against("new", "old")[1]
+
+
+def test_an_earlier_report_without_effects_ends_the_call_before_anything_runs(
+    reported: Callable[[str, pl.DataFrame], None], comparison: Compare
+) -> None:
+    reported("old", comparison({}).clear())
+    with mock.patch("fsbench_kit.report.report") as made:
+        result = CliRunner().invoke(app, ["report", "results", "--to", "new", "--against", "old"])
+    assert "the report in old compares nothing" in str(result.exception)
+    made.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    ("old", "why"), [("nowhere", "there is no report in nowhere"), ("new", "compared with itself")]
+)
 def test_what_is_no_earlier_report_is_said(
     reported: Callable[[str, pl.DataFrame], None], comparison: Compare, old: str, why: str
 ) -> None:
