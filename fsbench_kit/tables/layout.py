@@ -142,7 +142,7 @@ class Table:
     def _said_once(self) -> Table:
         """Return a long table whose caption says what all rows have in common, instead of a column."""
         rows = [row for group in self.groups for row in group.rows]
-        if len(rows) <= LONG:
+        if len(rows) <= LONG or len(set(rows)) == 1:
             return self
         alike = [len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
         said = [f"{c.head} {cell}" for c, cell, same in zip(self.columns, rows[0], alike, strict=True) if same]

@@ -93,3 +93,4 @@ def test_what_all_rows_of_a_long_table_have_in_common_stands_in_its_caption_and_
     assert "Runs; in all rows: verdict not comparable</caption>" in shown
     assert long.frame()["verdict"].to_list() == ["not comparable"] * 41
     assert tables.table(frame.head(40), "Runs")._repr_html_().count("not comparable") == 40
+    assert tables.table(frame.select("verdict"), "Runs")._repr_html_().count("not comparable") == 41
