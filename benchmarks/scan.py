@@ -44,16 +44,17 @@ def make(folder: Path, millions: float) -> None:
         part = write_part(_copied(seen, numbers, chance), f"{number:06}", folder)
         for name in SCHEMAS:
             files[name] += part.files[name]
-    publish(compacted(files, folder, "compacted"), folder, [str(STUDY)], replaced=files)
+    publish(compacted(files, folder), folder, [str(STUDY)])
 
 
 def _copied(seen: fsb.Dataset, copies: pl.DataFrame, chance: np.random.Generator) -> fsb.Dataset:
-    """Return runs with ids, times, filesystems, kernels and figures of their own; every other one reads."""
+    """Return runs with ids, times, filesystems, kernels and figures of their own; half of each kind read."""
     frames = {name: frame.clear() for name, frame in seen.frames.items()}
     for name in ("runs", "settings", "measurements"):
         rows = seen.frames[name].join(copies, how="cross", maintain_order="right_left")
         frames[name] = rows.with_columns(run_id=pl.format("{}-{}", pl.col("run_id").str.head(16), "copy"))
-    number, reads = pl.col("copy"), pl.col("copy") % 2 == 1
+    number = pl.col("copy")
+    reads = number // (len(FILESYSTEMS) * len(KERNELS)) % 2 == 1
     since = timedelta(seconds=1) * (number * 7919 % (DAYS * 86400))
     frames["runs"] = frames["runs"].with_columns(
         filesystem=_one_of(FILESYSTEMS, number),

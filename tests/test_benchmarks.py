@@ -1,10 +1,12 @@
-"""The history of the benchmarks is drawn by a notebook."""
+"""The history of the benchmarks is drawn by a notebook, and a large dataset is made and asked."""
 
 import json
 from pathlib import Path
 
 import papermill
 import pytest
+
+from benchmarks import scan
 
 
 @pytest.mark.slow
@@ -35,3 +37,11 @@ def test_the_history_of_benchmarks_is_drawn(root: Path, tmp_path: Path) -> None:
     assert "reading in columns" in table
     assert "✓" in table
     assert "✗" not in table
+
+
+def test_a_large_dataset_is_made_and_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "RUNS", 480)
+    scan.make(tmp_path / "made", 0.01)
+    answer = scan.question(tmp_path / "made")
+    assert answer.select("filesystem", "kernel").n_unique() == len(scan.FILESYSTEMS) * len(scan.KERNELS)
+    assert answer["value"].is_between(1e-5, 1e-2).all()
