@@ -122,6 +122,8 @@ def main() -> None:
         err.print(f"fsbench: {where}: {error.strerror or error}")
         sys.exit(2)
     except Exception as error:
+        if "KeyboardInterrupt" in str(error):  # of which pydantic makes an error while it builds a model
+            sys.exit(130)
         if os.environ.get("FSBENCH_TRACEBACK"):
             raise
         err.print(f"fsbench: a defect of fsbench itself: {type(error).__name__}: {error}")

@@ -195,6 +195,7 @@ def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.Mon
         (OSError(errno.ENOSPC, "No space left on device"), 2, "fsbench: the output: No space left on device"),
         (ZeroDivisionError("by zero"), 1, "a defect of fsbench itself: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), 130, "Interrupted."),
+        (ValueError("cannot build the model: KeyboardInterrupt: "), 130, ""),
     ):
 
         def fail(*_: object, error: BaseException = error, **__: object) -> None:
@@ -203,6 +204,20 @@ def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.Mon
         monkeypatch.setattr(fsb, "read", fail)
         result = fsbench("read", "logs", "--jobs", "1", cwd=folder)
         assert (result.returncode, said in result.stderr) == (status, True), result.stderr
+
+
+def test_ctrl_c_while_it_is_imported_ends_it_plainly(folder: Path) -> None:
+    interrupted = """
+import os, signal, sys
+from importlib.metadata import entry_points
+sys.addaudithook(lambda event, about: os.kill(os.getpid(), signal.SIGINT) if about[:1] == ("typer",) else None)
+(fsbench,) = entry_points(group="console_scripts", name="fsbench")
+fsbench.load()()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", interrupted], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
 def test_an_interrupted_launch_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
