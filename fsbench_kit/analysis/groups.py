@@ -133,7 +133,7 @@ def in_groups(
     """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
     baseline = None if baseline is None else str(baseline)  # a number of threads, a version
     if isinstance(given, Dataset):
-        return given, _named(factor, given), baseline
+        return given, _named(str(factor), given), baseline
     if not isinstance(given, Mapping):
         raise RequestError(
             f"{type(given).__name__} is not a dataset",

@@ -76,7 +76,7 @@ def wanted(metrics: Sequence[str] | None = None, there: Iterable[str] = METRICS)
     chosen = STATISTICS
     if metrics is not None:
         several = [metrics] if isinstance(metrics, str) else metrics
-        chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in several}
+        chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in map(str, several)}
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:
         raise RequestError(f"{unknown[0]!r} is not a metric", hint=instead(unknown[0], there))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.analysis.work import work_of
+from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.labelled import GROUP
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import factor_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
-
-    from fsbench_kit.data.dataset import Dataset
 
     Where: TypeAlias = Mapping[str, Sequence[str | int | None] | str | int | None]
 
@@ -183,6 +183,9 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     RequestError
         If ``where`` names another column, or a value that no figure has.
     """
+    check_given(dataset, Dataset, "fsb.read(path)")
+    if where is not None and not isinstance(where, Mapping):
+        raise RequestError(f"{where!r} chooses no cells", hint='Write for example where={"operation": "read"}.')
     settings = effective(dataset.settings)
     known = _columns(settings, _KEYS).with_columns(memory=pl.coalesce("memory_limit", "memory"))
     if factor in dataset.runs.columns:
@@ -317,7 +320,7 @@ def _is_one_of(
     if name not in (*CELL, factor):
         raise RequestError(
             f"{name!r} does not name cells, so that none can be chosen by it",
-            hint=did_you_mean(name, [*CELL, factor])
+            hint=did_you_mean(str(name), [*CELL, factor])
             or f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
         )
     texts = figures["level" if name == factor else name].cast(pl.String)

@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import BAND, REFERENCE, by_rows, captions, check_size, nothing, ratio_axis, rows_axis
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     ...     print(line)
     No figure contradicts the claims that state a size (5)
     """
+    check_given(audit, pl.DataFrame, "fsb.audit(folder)", "claim", "stated_low")
     data = pl.DataFrame(list(_rows(audit)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():

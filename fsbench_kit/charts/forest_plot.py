@@ -22,6 +22,9 @@ from fsbench_kit.charts.style import (
     told_apart,
 )
 from fsbench_kit.charts.theme import INK, PAPER
+from fsbench_kit.model.errors import RequestError, check_given
+from fsbench_kit.model.suggestions import known_instead
+from fsbench_kit.stats.values import checked_log
 from fsbench_kit.tables import findings, percent, summary
 
 if TYPE_CHECKING:
@@ -79,7 +82,12 @@ def forest(
     >>> "xfs is as fast as ext4, within the margin" in chart.title.text[0]
     True
     """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     check_size(comparison)
+    checked_log(margin)
+    for what, asked, known in (("style", style, ("page", "paper")), ("width", width, _WIDTHS)):
+        if asked not in known:
+            raise RequestError(f"{asked!r} is not a {what} of this chart", hint=known_instead(str(asked), known))
     rows = forest_rows(comparison, most)
     if rows.effects.is_empty():
         none = ["No row of this comparison has a ratio or a bound."]

@@ -10,7 +10,7 @@ import polars as pl
 
 from fsbench_kit.analysis import settings
 from fsbench_kit.charts.style import REFERENCE, captions, check_size, joined, nothing, panels
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
 
 _TILE: Final = 62
@@ -56,6 +56,7 @@ def ratio_map(
     ...     print(line)
     Bandwidth: btrfs ahead of ext4 in 6, behind in 4 of 10 tiles
     """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     rows = ordered(comparison).filter(
         pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
     )
@@ -115,6 +116,7 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.LayerChart | al
     >>> len(fsb.charts.ratio_maps(found))  # btrfs and ZFS, each against ext4
     2
     """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     in_matrix = [name for name in settings.CELL if name not in ("operation", "block_size", "file_size")]
     rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")
     matrices = rows.group_by(*in_matrix, "baseline", "level", maintain_order=True)

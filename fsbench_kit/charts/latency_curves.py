@@ -19,6 +19,7 @@ from fsbench_kit.charts.style import (
     told_apart,
     unit_axis,
 )
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables import cell_names, counted, ordered
 
@@ -151,6 +152,7 @@ def _nines(share: float) -> float:
 
 
 def _data(curves: pl.DataFrame) -> pl.DataFrame:
+    check_given(curves, pl.DataFrame, "fsbench_kit.analysis.latency.curves(dataset)", "share", "low", "high")
     check_size(curves)
     rows = ordered(curves.with_columns(statistic=pl.lit("value")))
     summaries = [

@@ -17,6 +17,7 @@ from fsbench_kit.charts.style import (
     ratio_axis,
     rows_axis,
 )
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import (
     NO_RATIO,
     cell_label,
@@ -63,6 +64,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     >>> "of 4 published effects" in " ".join(chart.title.text)
     True
     """
+    check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.side_by_side", "stands_for_effect")
     heading = [_counted(found)]
     found = found.filter("stands_for_effect").drop_nulls("ratio")
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
@@ -192,6 +194,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     >>> "of 4 published effects" in " ".join(chart.title.text)
     True
     """
+    check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.replications", "stands_for_effect")
     effects = found.filter("stands_for_effect").drop_nulls("ratio")
     effects = effects.sort(pl.col("direction").is_in(_JUDGED), maintain_order=True)  # these are drawn last
     check_size(effects)

@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import PLOT_WIDTH, REFERENCE, captions, check_size
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import percent
 
 
@@ -29,6 +30,7 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
     An interval of ±5 % takes 3 runs per group if runs vary by 2 %, 10 runs per group if runs
     vary by 5 %
     """
+    check_given(widths, pl.DataFrame, "fsbench_kit.analysis.sample_size.widths", "cv", "half_width")
     check_size(widths)
     curves = widths.with_columns(summary=pl.col("cv").map_elements(percent, return_dtype=pl.String))
     enough = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
 
-from fsbench_kit.analysis.time_series import STALL
+from fsbench_kit.analysis.time_series import STALL, TimeSeries
 from fsbench_kit.charts.style import (
     BAND,
     PANEL_HEIGHT,
@@ -24,12 +24,10 @@ from fsbench_kit.charts.style import (
     told_apart,
     unit_axis,
 )
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
 from fsbench_kit.tables import cell_label, metric_text, one_line, varying
-
-if TYPE_CHECKING:
-    from fsbench_kit.analysis.time_series import TimeSeries
 
 _LOG_FROM: Final = 20.0
 """How many times the lowest figure the highest is, from which on the axis is logarithmic."""
@@ -65,6 +63,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     Completion latency over time: the level changes in 5 of 10 runs; 2 of 10 are steady at their
     end; none stalls
     """
+    check_given(found, TimeSeries, "fsbench_kit.analysis.time_series.time_series(dataset)")
     if found.runs.is_empty():
         return nothing([over_time_finding(found), _HOW])
     runs = _named(found.runs)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
 
+from fsbench_kit.analysis.trend import Trend
 from fsbench_kit.charts.style import (
     BAND,
     PANEL_HEIGHT,
@@ -19,10 +20,8 @@ from fsbench_kit.charts.style import (
     one_lines,
     panels,
 )
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import effect_names, one_line, trend_findings, with_interval
-
-if TYPE_CHECKING:
-    from fsbench_kit.analysis.trend import Trend
 
 _COLOUR: Final = "#0072b2"
 
@@ -52,6 +51,7 @@ def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt
     >>> chart.description
     'The factor has no order in time, or fewer than three levels.'
     """
+    check_given(found, Trend, "fsbench_kit.analysis.trend.trend(dataset)")
     if not found.levels:
         return nothing(["The factor has no order in time, or fewer than three levels."])
     course = _drawn(found.course, found).drop_nulls("place")

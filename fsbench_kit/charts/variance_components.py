@@ -10,6 +10,7 @@ import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
 from fsbench_kit.charts.style import PLOT_WIDTH, by_rows, captions, check_size, explained_by, nothing, rows_axis
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import cell_names, counted, ordered, percent
 
 _ROW_HEIGHT: Final = 26
@@ -52,6 +53,13 @@ def variance_shares(
     ...     print(line)
     Most of the variation lies between runs in 5, between groups in 4 of 9 cells
     """
+    check_given(
+        noise,
+        pl.DataFrame,
+        "fsbench_kit.analysis.variance_components.variance_components(dataset)",
+        "source",
+        "variance",
+    )
     check_size(noise)
     if noise.is_empty():
         return nothing(["No cell has two runs in each group, so the sources of variation are unknown."])

@@ -15,7 +15,7 @@ from fsbench_kit.cli.inputs import found_path
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, LaunchError, needs_extra
 from fsbench_kit.model.suggestions import known_instead
-from fsbench_kit.model.units import humanise
+from fsbench_kit.model.units import duration, humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def _needs(published: fsb.Dataset, again: Replication) -> Iterator[str]:
         yield "A single directory gives no ratio. Name one on each filesystem: --directory A --directory B"
     seconds = expected_seconds(again.study, again.plan, project_root())
     if seconds is not None:
-        yield f"Time: about {humanise(seconds, 's')}, if runs take as long as those that come with the kit."
+        yield f"Time: about {duration(seconds)}, if runs take as long as those that come with the kit."
 
 
 _TO_COMPARE: Final = 2

@@ -65,7 +65,9 @@ def with_named(log: Log, named: Named) -> Log:
 
 def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     """Add to a log what its reader assumes and nothing tells; that it is assumed is said beside it."""
-    known = {key: str(value) for key, value in assume.items()}
+    if not isinstance(assume, Mapping):
+        raise RequestError(f"{assume!r} cannot be assumed", hint='Give keys and values: {"fio_version": "3.1"}.')
+    known = {str(key): str(value) for key, value in assume.items()}
     version = known.pop("fio_version", None)
     if wrong := next((key for key, value in known.items() if not re.fullmatch(_form(key).pattern, value)), None):
         raise RequestError(
@@ -89,7 +91,8 @@ def not_fitting(log: Log, templates: Sequence[NameTemplate]) -> Log:
 
 def templates_of(names: str | Iterable[str] | None) -> tuple[NameTemplate, ...]:
     """Return the templates that were given."""
-    return tuple(NameTemplate(text) for text in ([names] if isinstance(names, str) else names or ()))
+    several = names if isinstance(names, Iterable) and not isinstance(names, str) else [names] if names else []
+    return tuple(NameTemplate(text) for text in several)
 
 
 class NameTemplate:
@@ -115,15 +118,15 @@ class NameTemplate:
     """
 
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise RequestError(f"{text!r} is not a name template", hint=_HOW)
         self.text = text
         keys = re.findall(r"\{([^{}]*)\}", text)
         braces = re.sub(r"\{[^{}]*\}", "", text)
         wrong = next((key for key in keys if key and not _KEY.fullmatch(key)), None)
         if wrong is not None or "{" in braces or "}" in braces or not any(keys):
             what = f"{{{wrong}}} is not a key" if wrong is not None else "this is not a name template"
-            raise RequestError(
-                f"{text}: {what}", hint='Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
-            )
+            raise RequestError(f"{text}: {what}", hint=_HOW)
         self.keys = [key for key in keys if key]
         self._folders = text.count("/")
         typed = re.sub(r"\{([^{}]*)\}", lambda found: f"{{{found[1]}:{_form(found[1]).name}}}", text)
@@ -141,6 +144,7 @@ class NameTemplate:
         return None if found is None else _named(found.named)
 
 
+_HOW: Final = 'Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
 _KEY: Final = re.compile(r"[A-Za-z][\w.-]*")
 
 

@@ -27,7 +27,7 @@ class Disk:
     node
         The node that this leads to at this moment.
     size
-        Bytes.
+        Bytes; ``None`` where the kernel does not tell.
     holds
         What is on it, as a plan's `signature` says it; ``None`` where that cannot be seen.
     problem
@@ -36,7 +36,7 @@ class Disk:
 
     name: str
     node: Path
-    size: int
+    size: int | None
     holds: tuple[str, ...] | None
     problem: str | None
 
@@ -48,7 +48,8 @@ class Disk:
 
     def __str__(self) -> str:
         what = "cannot be read" if self.holds is None else f"holds {', '.join(self.holds) or 'nothing'}"
-        said = f"{self.node}  {humanise(self.size, 'B')}  {what}"
+        size = "of unknown size" if self.size is None else humanise(self.size, "B")
+        said = f"{self.node}  {size}  {what}"
         if not self.is_free:
             return f"{said}\n  not to be used: {self.problem}"
         signature = f', signature = "{self.holds[0]}"' if self.holds else ""
@@ -71,4 +72,4 @@ def disks() -> Iterator[Disk]:
             holds: tuple[str, ...] | None = tuple(content_of(node).types)
         except DeviceError:  # it is in use, and the kernel lets nobody look
             holds = tuple({mount.filesystem for mount in mounts() if mount.device == found.number}) or None
-        yield Disk(name, node, found.size, holds, device_problem(name))
+        yield Disk(name, node, found.size or None, holds, device_problem(name))

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fsbench_kit.launch.events import Note, Planned, RunEnded, RunStarted
+from fsbench_kit.model.units import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +71,8 @@ def describe(event: Event) -> str | None:
             text = f"run {event.order}/{event.runs}, {stage}: {event.workload} on {event.target}"
             if event.remaining is None:
                 return text
-            return f"{text} ({event.elapsed:.0f} s elapsed, about {event.remaining:.0f} s left)"
+            elapsed, left = duration(round(event.elapsed)), duration(round(event.remaining))
+            return f"{text} ({elapsed} elapsed, about {left} left)"
         case RunEnded():
             how = "is partial" if event.status == "partial" else "failed"
             failed = [f"run {event.order}/{event.runs} {how}: {event.failure}"] if event.failure else []

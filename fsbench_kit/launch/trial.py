@@ -23,7 +23,7 @@ from fsbench_kit.launch.targets import DeviceTarget, LoopTarget
 from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import ImagesTarget
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.model.units import humanise
+from fsbench_kit.model.units import duration, humanise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,7 +166,7 @@ def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[s
         if not run.workload.stated_seconds:
             open_ended.add(run.workload.name)
     least = "at least " if open_ended else ""
-    said = [f"Time: {least}{humanise(seconds, 's')}, from what was seen around each run and the plan's run times."]
+    said = [f"Time: {least}{duration(seconds)}, from what was seen around each run and the plan's run times."]
     said += _bytes(plan, records)
     if open_ended:
         names = ", ".join(f'"{name}"' for name in sorted(open_ended))

@@ -103,6 +103,35 @@ class ReportError(FsbenchError):
     """A notebook or a report could not be made."""
 
 
+def check_given(given: object, kind: type, maker: str, *columns: str) -> None:
+    """Refuse what is not of a kind, or lacks columns of what a function returns.
+
+    Parameters
+    ----------
+    maker
+        How to get what is wanted, such as ``fsb.compare(dataset)``.
+
+    Raises
+    ------
+    RequestError
+        If it is something else.
+
+    Examples
+    --------
+    >>> check_given(3, str, "fsb.read(path)")
+    Traceback (most recent call last):
+    fsbench_kit.model.errors.RequestError: int is not what is needed here
+    Give what fsb.read(path) returns.
+    """
+    if not isinstance(given, kind):
+        wrong = f"{type(given).__name__} is not what is needed here"
+    elif missing := [name for name in columns if name not in given.columns]:  # type: ignore[attr-defined]
+        wrong = f"there is no column {missing[0]!r}"
+    else:
+        return
+    raise RequestError(wrong, hint=f"Give what {maker} returns{', or some rows of it' if columns else ''}.")
+
+
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
     """Say which extra of the package to install where a library is missing that `what` needs.

@@ -199,6 +199,16 @@ def humanise(value: float, unit: str) -> str:
     return f"{digits}{name}" if name == "/s" else f"{digits} {name}".rstrip()
 
 
+def duration(seconds: float) -> str:
+    """Print how long something takes, from two minutes on in minutes and from two hours on in hours.
+
+    >>> duration(0.25), duration(119), duration(1121), duration(20000)
+    ('250 ms', '119 s', '18.7 min', '5.56 h')
+    """
+    unit, factor = next((found for found in (("h", 3600), ("min", 60)) if seconds >= 2 * found[1]), ("s", 1))
+    return humanise(seconds, "s") if factor == 1 else f"{seconds / factor:.3g} {unit}"
+
+
 def scale(value: float, unit: str) -> tuple[str, float]:
     """Return the unit in which people read a value of a base unit, and how many of the base unit it is.
 

@@ -15,6 +15,7 @@ from traitlets.config import Config
 
 from fsbench_kit.charts.drawing import vegalite_version
 from fsbench_kit.charts.theme import DARK
+from fsbench_kit.model.units import duration
 from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME
 from fsbench_kit.report import figures
 
@@ -170,8 +171,3 @@ def plain(value: object) -> str:
 def moment(manifest: Manifest) -> str:
     """Say when a notebook was run."""
     return f"{manifest.started_at:%Y-%m-%d %H:%M} UTC"
-
-
-def duration(seconds: float) -> str:
-    """Say how long something took."""
-    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

@@ -278,9 +278,16 @@ def checked_confidence(confidence: float) -> float:
     RangeError
         If it does not: 95 for 95 % is the usual slip.
     """
-    if not 0 < confidence < 1:
+    if not _is_between(0, confidence, 1):
         raise RangeError(f"a confidence of {confidence} is not between 0 and 1; write 0.95 for 95 %")
     return confidence
+
+
+def _is_between(low: float, value: float, high: float) -> bool:
+    try:
+        return low < value < high
+    except TypeError:  # "5%", None
+        return False
 
 
 def checked_log(ratio: float) -> float:
@@ -291,6 +298,6 @@ def checked_log(ratio: float) -> float:
     RangeError
         If it does not: 0.05 for 5 % is the usual slip.
     """
-    if not 1 < ratio < np.inf:
+    if not _is_between(1, ratio, np.inf):
         raise RangeError(f"a factor of {ratio} is not a number above 1; write 1.05 for 5 %")
     return float(np.log(ratio))

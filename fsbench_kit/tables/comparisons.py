@@ -8,6 +8,7 @@ import polars as pl
 
 from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
 from fsbench_kit.analysis.verdict import REASONS
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, groups_text, metric_text, ordered, varying
@@ -57,6 +58,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     >>> [column.head for column in table.columns][:2], table.groups[0].rows[0][:3]
     (['ext4', 'xfs'], ('34.3', '33.9', '0.99 [0.97, 1.01]'))
     """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     rows = ordered(comparison)
     told = varying(rows)
     names = [name for name in told if name != "operation" or not _follows_from_pattern(rows, told)]
@@ -132,6 +134,7 @@ def effects(comparison: pl.DataFrame) -> pl.DataFrame:
     >>> comparison.height, effects(comparison).height
     (16, 12)
     """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "effect", "metric", "verdict")
     return (
         comparison.with_row_index("place")
         .sort(PLACE, maintain_order=True)

@@ -150,6 +150,45 @@ def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> No
         data.filter(filesystem=3)
     with pytest.raises(RequestError, match="/proc/x: cannot write it"):
         data.write("/proc/x")
+    with pytest.raises(RequestError, match=r"a factor of 5% is not a number above 1; write 1.05 for 5 %"):
+        fsb.compare(data, margin="5%")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"write 0.95 for 95 %"):
+        fsb.compare(data, confidence="95%")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="'operation=read' chooses no cells"):
+        fsb.compare(data, where="operation=read")  # type: ignore[arg-type]
+    for names in (3, [3]):
+        with pytest.raises(RequestError, match="3 is not a name template"):
+            fsb.read(folder / "logs", names=names)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"'fio_version=3.1' cannot be assumed"):
+        fsb.read(folder / "logs", assume="fio_version=3.1")  # type: ignore[arg-type]
+    for target in ("/proc/x", folder / "log.json"):
+        with pytest.raises(RequestError, match=f"{target}: cannot write it"):
+            fsb.ingest(folder / "logs", to=target)
+    with pytest.raises(RequestError, match="an empty string is not a path"):
+        fsb.ingest(folder / "logs", to="")
+
+
+def test_charts_and_tables_say_what_they_are_made_from(folder: Path) -> None:
+    data = fsb.read(folder / "logs")
+    table = fsb.compare(data)
+    for made in (fsb.charts.forest, fsb.charts.ratio_map, fsb.charts.ratio_maps, fsb.tables.comparison_table):
+        with pytest.raises(RequestError, match=r"Dataset is not .* here\nGive what fsb.compare\(dataset\)"):
+            made(data)  # type: ignore[operator]
+        with pytest.raises(RequestError, match="there is no column"):
+            made(data.runs)  # type: ignore[operator]
+    names = ("claimed_sizes", "ecdf", "over_time", "percentiles", "replication", "replication_plane")
+    for name in (*names, "runs_needed", "trend_lines", "variance_shares"):
+        with pytest.raises(RequestError, match="Dataset is not what is needed here"):
+            getattr(fsb.charts, name)(data)
+    for name in ("run_order", "scaling", "cpu_cost"):
+        with pytest.raises(RequestError, match=r"DataFrame is not what is needed here\nGive what fsb.read"):
+            getattr(fsb.charts, name)(table)
+    with pytest.raises(RequestError, match="The choices are: page, column"):
+        fsb.charts.forest(table, width="wide")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="The choices are: page, paper"):
+        fsb.charts.forest(table, style="web")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"write 1.05 for 5 %"):
+        fsb.charts.forest(table, margin=0.95)
 
 
 def _words(line: str) -> list[str]:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from fsbench_kit.launch import shown
+from fsbench_kit.launch.disks import Disk
 from fsbench_kit.launch.events import (
     Event,
     Finished,
@@ -96,3 +98,13 @@ def test_warnings_are_told_once_a_run_has_ended() -> None:
         describe(replace(WARNED, failure="it broke"))
         == "run 1/2 failed: it broke\nsmall on xfs: The disk is shared."
     )
+
+
+def test_long_times_are_in_minutes_and_hours() -> None:
+    said = describe(replace(SECOND, elapsed=1121.4, remaining=2e4))
+    assert said == "run 2/2, round 1: small on ext4 (18.7 min elapsed, about 5.56 h left)"
+
+
+def test_size_of_a_device_that_the_kernel_does_not_tell() -> None:
+    disk = Disk("/dev/nowhere", Path("/dev/nowhere"), None, None, "it is in use")
+    assert str(disk).splitlines()[0] == "/dev/nowhere  of unknown size  cannot be read"

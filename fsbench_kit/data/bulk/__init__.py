@@ -33,6 +33,7 @@ from fsbench_kit.data.files import is_folder
 from fsbench_kit.data.log import log_with
 from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
+from fsbench_kit.data.tabular import writing
 from fsbench_kit.data.written import (
     MANIFEST,
     UNFINISHED,
@@ -112,6 +113,8 @@ def ingest(
     ...     data.runs.filter(tool="sysbench").collect().height
     8
     """
+    if not os.fspath(to):
+        raise RequestError("an empty string is not a path", hint="Give the folder of the dataset.")
     folder = Path(to)
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
@@ -160,8 +163,9 @@ def _moved(parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: P
 def _alone_in(folder: Path, *, wait: bool) -> Iterator[Path]:
     """Give the folder in which a dataset is made, to this process alone."""
     work = folder / UNFINISHED
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         work.mkdir(exist_ok=True)
