@@ -94,6 +94,21 @@ def test_runs_of_any_number(
     assert ("single run" in said) is (min(n_a, n_b) == 1)
 
 
+def test_what_a_launch_noted_stands_in_sight_and_only_what_a_launch_noted(
+    root: Path, tmp_path: Path, smallfiles_log: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _log_files(tmp_path / "logs", smallfiles_log, ext4=A[:3], xfs=B[:3])
+    note = 'Target "btrfs" is not available: the kernel has no <btrfs>. It is left out.'
+    (folder / "notes.txt").write_text(f"{note}\n")
+    monkeypatch.chdir(root)
+    notebook = root / "notebooks" / "03_compare.ipynb"
+    assert note not in _shown_by(notebook, data=[str(folder)])["finding"].text
+    (folder / "plan.toml").write_text("")
+    finding = _shown_by(notebook, data=[str(folder)])["finding"]
+    assert note in finding.text
+    assert note in finding.unfolded
+
+
 def test_a_cell_that_one_side_lacks_is_left_out_and_counted(
     root: Path, tmp_path: Path, smallfiles_log: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,7 +56,7 @@ def report_command(
     with needs_extra("notebooks", "fsbench report"):
         from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
-        from fsbench_kit.report.against import PAGE, against, effects_in, render_against
+        from fsbench_kit.report.against import PAGE, against, effects_in
 
     if other is not None and other.resolve() == to.resolve():
         raise RequestError(
@@ -72,9 +72,10 @@ def report_command(
             raise RequestError("--names, --factor and --baseline are for logs", hint="fsbench report FOLDER ...")
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
-    (to / PAGE).unlink(missing_ok=True)  # of an earlier call
     with shown(out) as progress:
-        manifests = report(spec, to, root=root, fresh=fresh, publish=publish, progress=progress)
+        manifests = report(
+            spec, to, root=root, fresh=fresh, publish=publish, against=other, progress=progress
+        )
     for name, manifest in manifests.items():
         if manifest.error is not None:
             err.print(f"{name}: {manifest.error}")
@@ -83,7 +84,6 @@ def report_command(
         raise ReportError("a notebook failed; the index says why")
     if other is not None and old is not None:
         differences = against(to, other, old)
-        (to / PAGE).write_text(render_against(differences, to.resolve().name), encoding="utf-8")
         out.print(differences)
         out.print(f"The page of it is {to / PAGE}")
         if differences.groups:

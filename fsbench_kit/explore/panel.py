@@ -49,6 +49,8 @@ const attached = setInterval(() => {
 
 _STYLE: Final = """\
 <style>
+body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsbench-explore), .fsbench-explore
+  { overflow: visible !important; }
 .fsbench-explore svg.marks { max-width: 100%; height: auto; }
 .fsbench-explore > :first-child { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; }
 .fsbench-explore .widget-html-content { min-width: 0; }
@@ -56,10 +58,15 @@ _STYLE: Final = """\
 .fsbench-explore table { font-size: 12px; }
 .fsbench-explore :is(th, td) { padding: 3px 6px; white-space: nowrap; }
 .fsbench-explore .fsbench-heard { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }
+@media (max-width: 800px) {
+  .fsbench-explore { flex-wrap: wrap; }
+  .fsbench-explore > :first-child { position: static; max-height: none; }
+  .fsbench-explore > * { flex-basis: 100% !important; padding: 0 !important; }
+}
 </style>
 """
-"""Controls stay in sight, a chart is never wider than its place, a row of the table is one line, and what is only
-heard takes no place."""
+"""Controls stay in sight, as nothing around them clips; in a narrow window they stand above. A chart is
+never wider than its place, a row of the table is one line, and what is only heard takes no place."""
 
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsbench_kit.notebooks.display import FACETS
+from fsbench_kit.report.against import PAGE
 from fsbench_kit.report.page import policy, script, templates
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Entry:
     thumbnail: str | None = None
 
 
-def render_index(spec: ReportSpec, entries: Sequence[Entry]) -> str:
-    """Write the index.
+def render_index(spec: ReportSpec, entries: Sequence[Entry], *, against: bool = False) -> str:
+    """Write the index, with a link to what changed since an earlier report if that is known.
 
     All of it is there without its script, which adds the search.
     """
@@ -41,4 +42,7 @@ def render_index(spec: ReportSpec, entries: Sequence[Entry]) -> str:
     counts = {name: Counter(value for entry in entries for value in entry.facets[name]) for name in FACETS}
     filters = {name: sorted(count.items()) for name, count in counts.items()}
     template = templates().get_template("site.html.j2")
-    return template.render(spec=spec, entries=entries, filters=filters, policy=policy(search), script=search)
+    changes = PAGE if against else None
+    return template.render(
+        spec=spec, entries=entries, filters=filters, changes=changes, policy=policy(search), script=search
+    )

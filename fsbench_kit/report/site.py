@@ -10,6 +10,7 @@ from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, load, run_all
 from fsbench_kit.notebooks.progress import Ended
+from fsbench_kit.report import against as sides
 from fsbench_kit.report.figures import thumbnail
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
@@ -36,6 +37,7 @@ def report(
     executor: Executor | None = None,
     fresh: bool = False,
     publish: bool = False,
+    against: Path | None = None,
     progress: Callable[[Event], None] = lambda _: None,
 ) -> dict[str, Manifest]:
     """Run the notebooks of a report, and write their pages and ``index.html``.
@@ -53,6 +55,8 @@ def report(
     publish
         Whether homes, users and hosts are masked in all that is written. The hashes of logs are those of the logs
         as they were.
+    against
+        An earlier report. A page says what changed since then, unless a notebook failed.
     executor, fresh, progress
         As in `fsbench_kit.notebooks.run_all`.
 
@@ -66,13 +70,15 @@ def report(
     ReportError
         If `spec` or a notebook cannot be read.
     RequestError
-        If a notebook is given parameters that it does not have.
+        If a notebook is given parameters that it does not have, or `against` has no report.
     """
     root = root or project_root()
     wanted = spec if isinstance(spec, ReportSpec) else read_spec(root / spec)
     site = root / out
     jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
     mask = Mask() if publish else None
+    old = None if against is None else sides.effects_in(against)
+    (site / sides.PAGE).unlink(missing_ok=True)  # of an earlier call
     ended: dict[str, Manifest] = {}
     left = deque(zip(wanted.notebook, jobs, strict=True))
     entries: list[Entry] = []
@@ -91,7 +97,12 @@ def report(
 
     manifests = run_all(jobs, root=root, executor=executor, fresh=fresh, progress=follow)
     sweep(site, logs)
-    (site / "index.html").write_text(render_index(wanted, entries), encoding="utf-8")
+    index = site / "index.html"
+    index.write_text(render_index(wanted, entries), encoding="utf-8")
+    if against is not None and old is not None and all(of.status == "ok" for of in manifests.values()):
+        changes = sides.against(site, against, old)
+        (site / sides.PAGE).write_text(sides.render_against(changes, site.resolve().name), encoding="utf-8")
+        index.write_text(render_index(wanted, entries, against=True), encoding="utf-8")
     return manifests
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.gates import gate_table, junit
     from fsbench_kit.tables.headlines import findings, summary, withheld
     from fsbench_kit.tables.launches import (
+        launches_noted,
         machine_table,
         order_table,
         remarks_table,
@@ -107,6 +108,7 @@ __all__ = [
     "interval_text",
     "interval_words",
     "junit",
+    "launches_noted",
     "machine_table",
     "metric_text",
     "not_judged_table",

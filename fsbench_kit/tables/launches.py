@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.launch.study import PLAN, launch_notes
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, table
@@ -140,6 +143,25 @@ def shortfalls(result: LaunchResult) -> list[str]:
 
 
 _LEFT_OUT: Final = re.compile(r'(Target|Workload) "[^"]+" is (not available|left out): ')
+
+
+def launches_noted(dataset: Dataset) -> list[str]:
+    """Say what the launches of some runs noted before they began, such as targets that the machine lacks.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> launches_noted(fsb.read("raw_results/replicated/fileserver-debian-2006-again"))[0]
+    'Target "reiserfs" is not available: the kernel has no reiserfs. It is left out.'
+    """
+    above = dict.fromkeys(chain.from_iterable(Path(source).parents for source in dataset.runs["source"]))
+    # A text of that name is a launch's where its plan is.
+    noted = {folder: notes for folder in above if (folder / PLAN).is_file() and (notes := launch_notes(folder))}
+    return [
+        note if len(noted) == 1 else f"{one_line(folder.name)}: {note}"
+        for folder, notes in noted.items()
+        for note in (" ".join(line.split()) for line in notes)
+    ]
 
 
 def order_table(dataset: Dataset) -> Table:

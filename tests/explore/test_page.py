@@ -6,7 +6,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -49,6 +52,64 @@ def test_what_cannot_be_read_opens_no_page(tmp_path: Path) -> None:
     assert not serve.called
 
 
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _served(logs: str, port: int, home: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    (home / "tmp").mkdir()
+    command = [sys.executable, "-c", "from fsbench_kit.cli import main; main()", "explore", logs, "--names", NAMES]
+    with subprocess.Popen(
+        [*command, "--port", str(port)],
+        env={"PATH": "/usr/bin", "HOME": str(home), "TMPDIR": str(home / "tmp")},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    ) as server:
+        try:
+            _await_port(port)
+            yield server
+        finally:
+            if server.poll() is None:
+                server.send_signal(signal.SIGINT)
+            try:
+                server.wait(30)
+            finally:
+                server.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_controls_stay_in_sight_and_what_is_chosen_is_an_address(
+    logs: str, port: int, tmp_path: Path, chromium: Any
+) -> None:
+    with _served(logs, port, tmp_path):
+        page = chromium.new_page(viewport={"width": 1200, "height": 420})
+        page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
+        link = page.get_by_text("Link to what is shown")
+        link.wait_for(timeout=90_000)
+        controls = page.locator(".fsbench-explore > :first-child")
+        page.locator(".fsbench-explore textarea").first.evaluate("area => area.scrollIntoView()")
+        top, bottom, left = controls.evaluate(
+            "e => (({top, bottom, left}) => [top, bottom, left])(e.getBoundingClientRect())"
+        )
+        assert top < bottom > 200
+        chart = page.get_by_role("button", name="Ratios")
+        chart.scroll_into_view_if_needed()
+        assert chart.bounding_box()["x"] > left + 300
+        metric = page.get_by_label("Metric")
+        metric.select_option(index=1)
+        link.filter(visible=True).and_(page.locator("[href*=metrics]")).click(timeout=30_000)
+        page.wait_for_url("**/?state=*metrics*")
+        metric.wait_for(timeout=90_000)
+        assert metric.evaluate("list => list.selectedIndex") == 1
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert chart.bounding_box()["x"] < 100  # below the controls, not beside them
+        page.close()
+
+
 def _await_port(port: int) -> None:
     for _ in range(120):
         try:
@@ -61,26 +122,13 @@ def _await_port(port: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_is_served_here_alone_and_ends_with_ctrl_c(logs: str, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (tmp_path / "tmp").mkdir()
-    command = [sys.executable, "-c", "from fsbench_kit.cli import main; main()", "explore", logs, "--names", NAMES]
-    with subprocess.Popen(
-        [*command, "--port", str(port)],
-        env={"PATH": "/usr/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path / "tmp")},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    ) as server:
-        try:
-            _await_port(port)
-            # Each request for the page starts a kernel: there is one.
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-                page, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
-            server.send_signal(signal.SIGINT)
-            assert server.wait(30) == 0
-        finally:
-            server.kill()
+def test_the_page_is_served_here_alone_and_ends_with_ctrl_c(logs: str, port: int, tmp_path: Path) -> None:
+    with _served(logs, port, tmp_path) as server:
+        # Each request for the page starts a kernel: there is one.
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+            page, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
     assert "<h1" in page
     assert "xfs" in page
     assert policy.startswith("default-src 'self'")

@@ -36,9 +36,17 @@ def reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
 
 def _against(new: str, old: str) -> tuple[int, str]:
-    with mock.patch("fsbench_kit.report.report", return_value={}):
-        result = CliRunner().invoke(app, ["report", "results", "--to", new, "--against", old], terminal_width=200)
+    return _report(new, "--against", old)
+
+
+def _report(new: str, *options: str) -> tuple[int, str]:
+    with mock.patch("fsbench_kit.report.site.run_all", return_value={}):
+        result = CliRunner().invoke(app, ["report", "results", "--to", new, *options], terminal_width=200)
     return result.exit_code, result.output + str(result.exception or "")
+
+
+def _links_of_the_index() -> list[str | None]:
+    return [link["href"] for link in Elements(Path("new", "index.html").read_text()).found["a"]]
 
 
 def test_what_changed_is_new_and_gone_is_told_on_the_terminal_and_on_a_page(
@@ -57,6 +65,9 @@ def test_what_changed_is_new_and_gone_is_told_on_the_terminal_and_on_a_page(
     page = Path("new", "against.html").read_text()
     assert "0.80 [0.75, 0.85] worse" in page
     assert not Elements(page).found["img"]
+    assert "against.html" in _links_of_the_index()
+    assert _report("new")[0] == 0
+    assert "against.html" not in _links_of_the_index()
 
 
 def test_reports_that_found_the_same_differ_in_nothing(
