@@ -17,6 +17,7 @@ from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
 from fsbench_kit.stats import levels, steady_state, within_run
 from fsbench_kit.stats.changes import SHORTEST
 from fsbench_kit.stats.series import BATCHES, MIN_FIGURES
+from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
@@ -47,7 +48,8 @@ class TimeSeries:
     runs
         One row for each series: its cell, ``level``, ``round`` and ``order``, the number of ``figures``, their
         ``median``; the ``mean`` that the run tends to, with ``low`` and ``high``; ``changes`` of level; whether
-        it is ``steady`` at its end, and ``steady_since`` which time; how many ``stalls``, and the ``longest``.
+        it is ``steady`` at its end, and ``steady_since`` which time without a break; how many
+        ``stalls``, and the ``longest``.
         What takes more figures than there are is null. A last figure of less than half the usual interval,
         such as fio adds at its end, is left out.
     points
@@ -184,9 +186,9 @@ def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]
             found |= {"low": max(0.0, float(estimate.low)), "high": float(estimate.high)}  # no figure is below 0
         found["mean"] = float(estimate.estimate)
         if (means > 0).all():
-            rest = steady_state(means)
-            found["steady"] = bool(rest.steady)
-            found["steady_since"] = batches[int(rest.since) - 1]["end"] if rest.since else None
+            since = _steady_since(means)
+            found["steady"] = since is not None
+            found["steady_since"] = None if since is None else batches[since]["start"]
     stalls = _stalls(series, METRICS[rows["metric"][0]].better)
     longest = max((stall["end"] - stall["start"] for stall in stalls), default=None)
     parts["stalls"] += stalls
@@ -194,6 +196,14 @@ def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]
     parts["runs"].append(
         {**rows.row(0, named=True), **found, "series": number, "stalls": len(stalls), "longest": longest}
     )
+
+
+def _steady_since(means: Floats) -> int | None:
+    """Return the batch from which on all windows are steady, to the last; ``None`` if that is not steady."""
+    ends = range(WINDOW, means.size + 1)
+    unsteady = [first for first, end in enumerate(ends) if not steady_state(means[:end]).steady]
+    since = unsteady[-1] + 1 if unsteady else 0
+    return since if since < len(ends) else None
 
 
 def _spans(series: _Series, cuts: Ints, means: Floats) -> list[dict[str, Any]]:

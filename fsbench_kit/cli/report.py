@@ -73,9 +73,7 @@ def report_command(
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
     with shown(out) as progress:
-        manifests = report(
-            spec, to, root=root, fresh=fresh, publish=publish, against=other, progress=progress
-        )
+        manifests = report(spec, to, root=root, fresh=fresh, publish=publish, against=other, progress=progress)
     for name, manifest in manifests.items():
         if manifest.error is not None:
             err.print(f"{name}: {manifest.error}")

@@ -70,7 +70,7 @@ def test_tenths_of_a_run_have_their_means_and_tell_since_when_it_is_steady() -> 
     assert found.batches["value"].to_list() == pytest.approx([1.4e-3] * 3 + [1e-3] * 7, rel=0.03)
     row = found.runs.row(0, named=True)
     assert row["steady"] is True
-    assert row["steady_since"] == pytest.approx(8.0)  # five tenths after 3 s
+    assert row["steady_since"] == pytest.approx(3.0)
     assert row["low"] < values.mean() < row["high"]
 
 
@@ -166,3 +166,14 @@ def test_the_recorded_runs_have_series(root: Path) -> None:
     assert found.runs.height == 10
     assert set(found.runs["metric"]) == {"completion_latency"}
     assert found.runs["figures"].is_between(100, 120).all()  # 12 s of windows of 0.1 s
+
+
+@pytest.mark.parametrize(("broken", "since"), [(3, 4.0), (8, None)])
+def test_a_run_is_steady_since_the_start_of_an_unbroken_stretch_and_since_never_if_it_ends_otherwise(
+    broken: int, since: float | None
+) -> None:
+    values = _noise(100)
+    values[10 * broken : 10 * broken + 10] *= 3
+    row = time_series(_data(_log(values.tolist()))).runs.row(0, named=True)
+    assert row["steady"] is (since is not None)
+    assert row["steady_since"] == (None if since is None else pytest.approx(since))
