@@ -254,9 +254,12 @@ def test_files_that_are_devices_set_groups_apart() -> None:
 
 
 def test_a_setting_that_is_known_of_one_group_is_said() -> None:
-    found = row(in_turn([{"kernel": "6.1", "direct": "true"}] * 5, [{}] * 5, effect=2))
+    found = row(in_turn([{"kernel": "6.1", "direct": "true"}] * 5, [{"scheduler": "none"}] * 5, effect=2))
     assert found["reasons"] == []
-    assert "Known of ext4 only: direct (true), kernel (6.1)." in notes(found)
+    assert [said for said in notes(found).splitlines() if said.startswith("Known of ")] == [
+        "Known of ext4 only: direct (true), kernel (6.1).",
+        "Known of xfs only: scheduler (none).",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -360,6 +363,14 @@ def test_work_that_each_group_did_alone_is_a_difference_and_no_cell() -> None:
     assert found["work"].to_list() == ["files 16", "files 32"]
     assert found["reasons"].to_list() == [["CONFIG_MISMATCH"]] * 2
     assert all("engine differs: sync against libaio." in notes for notes in found["footnotes"])
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_work_that_one_group_did_more_of_stays_apart(swapped: bool) -> None:
+    one, two = [{"engine": "sync", "files": 16}] * 8, [{"engine": "libaio", "files": 16 * n} for n in (1, 2)] * 4
+    found = row(in_turn(two, one) if swapped else in_turn(one, two))
+    assert found["work"] == "files 16"
+    assert (found["n_baseline"], found["n_candidate"]) == ((4, 8) if swapped else (8, 4))
 
 
 # ---- units
