@@ -116,9 +116,9 @@ def _ingest(
     """Read however many logs into a folder."""
     from fsbench_kit import tables
     from fsbench_kit.data.bulk.progress import shown
-    from fsbench_kit.data.written import is_written
+    from fsbench_kit.data.written import is_whole
 
-    known = fsb.scan(folder).diagnostics.collect() if append and is_written(folder) else None
+    known = fsb.scan(folder).diagnostics.collect() if append and is_whole(folder) else None
     try:
         with shown(err) as progress:
             dataset = fsb.ingest(

@@ -75,11 +75,15 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 def is_written(folder: Path) -> bool:
     """Whether a folder holds a dataset, be it an unfinished one."""
-    return is_in_parts(folder) or is_in_frames(folder)
+    return is_in_parts(folder) or _is_in_frames(folder)
 
 
-def is_in_frames(folder: Path) -> bool:
-    """Whether a folder holds a dataset of one file for each frame."""
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a dataset that can be read, also while runs are added to it."""
+    return (folder / MANIFEST).is_file() or _is_in_frames(folder)
+
+
+def _is_in_frames(folder: Path) -> bool:
     return all(_file(folder, name).is_file() for name in ("runs", "measurements"))
 
 
@@ -203,7 +207,7 @@ def _files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of each frame."""
     if parts := parts_of(folder):
         return {name: [folder / part for part in of] for name, of in parts.items()}
-    if is_in_frames(folder):
+    if _is_in_frames(folder):
         _refuse_newer(_version(_file(folder, "runs")), folder)
         return {name: [_file(folder, name)] for name in SCHEMAS}
     raise _unfinished(folder)

@@ -23,6 +23,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
 from fsbench_kit.data.bulk import compaction, plan
+from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
 
@@ -222,6 +223,18 @@ def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as writers:
         assert list(writers.map(append, nights)) == [None] * 4
+    _same(fsb.read(history), fsb.read(tmp_path / "logs"))
+
+
+def test_a_first_night_whose_reading_was_interrupted_is_appended_by_the_same_command(tmp_path: Path) -> None:
+    first, second = _nights(tmp_path, 2)
+    history = tmp_path / "history"
+    (history / "unfinished").mkdir(parents=True)
+    write_request(Request([str(first)], 1, append=True), history)
+    assert "--append" in (unfinished := fsbench("read", history)).stderr
+    assert unfinished.returncode == 2
+    for night in (first, second):
+        assert (done := fsbench("read", night, "--to", history, "--append")).returncode == 0, done.stderr
     _same(fsb.read(history), fsb.read(tmp_path / "logs"))
 
 

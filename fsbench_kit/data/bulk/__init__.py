@@ -35,10 +35,9 @@ from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
 from fsbench_kit.data.tabular import writing
 from fsbench_kit.data.written import (
-    MANIFEST,
     UNFINISHED,
     Request,
-    is_in_frames,
+    is_whole,
     parts_of,
     publish,
     stamped,
@@ -132,7 +131,7 @@ def ingest(
                     folder.rmdir()
             raise no_run(remarks.head(_SHOWN))
         before: dict[str, list[str]] = {}
-        if append and (is_in_frames(folder) or (folder / MANIFEST).is_file()):
+        if append and is_whole(folder):
             there = scan(folder)
             before = parts_of(folder)
             parts = new_parts(parts, there, work)
