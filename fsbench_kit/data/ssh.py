@@ -190,7 +190,7 @@ class AnyOf(Executor):
                 result = executor.submit(fn, *args, **kwargs).result()
             except BrokenExecutor:
                 self._left -= 1
-                if not self._left:
+                if self._left < 1:
                     self._free.put(executor)  # the others that wait are to fail as well
                     raise
             except BaseException:

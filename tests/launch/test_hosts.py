@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.data.ssh import Host, read_hosts
+from fsbench_kit.data.ssh import AnyOf, Host, read_hosts
 from fsbench_kit.launch import hosts
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
@@ -275,6 +276,26 @@ def test_logs_are_read_on_other_hosts(machines: dict[str, Machine], tmp_path: Pa
     result = fsbench("read", study, "--to", tmp_path / "frames", "--ssh", tmp_path / "home" / "hosts.txt")
     assert result.returncode == 0, result.stderr
     assert fsb.read(tmp_path / "frames").runs.equals(fsb.read(study).runs)
+
+
+class Gone(Executor):
+    """A host that does not answer."""
+
+    def submit(self, _: Callable[..., Any], /, *__: Any, **___: Any) -> Future[Any]:
+        """Say so, after a moment."""
+        time.sleep(0.05)
+        answer: Future[Any] = Future()
+        answer.set_exception(BrokenExecutor("gone"))
+        return answer
+
+
+def test_no_call_waits_for_hosts_that_are_all_gone() -> None:
+    executor = AnyOf({name: Gone() for name in "abc"})
+    calls = [executor.submit(len, "") for _ in range(5)]
+    ended, waiting = wait(calls, timeout=10)
+    executor.shutdown(wait=not waiting)
+    assert not waiting
+    assert {str(call.exception()) for call in ended} == {"gone"}
 
 
 def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:
