@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.launch.run_record import RECORD
-from fsbench_kit.launch.study import CAMPAIGN, PLAN
+from fsbench_kit.launch.study import PLAN, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -85,9 +85,7 @@ def begin(block: Block, plan: str) -> None:
     with _lock(block) as lock:
         if lock is None:
             return
-        (block.place / CAMPAIGN).write_text(
-            plan, encoding="utf-8"
-        )  # so that runs belong to the study, not the block
+        (block.place / SHARED).touch()
         block.file("exit").unlink(missing_ok=True)
         words = ["--resume", str(block.place / block.name)]
         if not (block.place / block.name / PLAN).is_file():

@@ -30,6 +30,8 @@ CAMPAIGN: Final = "campaign.toml"
 """The plan of a campaign, in the folder whose folders are its launches."""
 HOSTS: Final = "hosts.toml"
 """The plan of a launch on several hosts, in the folder whose folders are what each of them made."""
+SHARED: Final = ".shared"
+"""It says, on each of these hosts, that the folders beside it are launches of one study: that of their folder."""
 DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
 DEVICES: Final = "devices.json"
@@ -77,8 +79,9 @@ class LaunchedStudy:
 
     @property
     def recorded_as(self) -> str:
-        """The study that its runs belong to: the whole campaign, where it is a launch of one."""
-        return self.folder.parent.name if (self.folder.parent / CAMPAIGN).is_file() else self.name
+        """The study that its runs belong to: the whole one, where it is a block of a campaign or for one host."""
+        whole = self.folder.parent
+        return whole.name if (whole / CAMPAIGN).is_file() or (whole / SHARED).is_file() else self.name
 
     @property
     def made(self) -> tuple[str, ...]:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.data.ssh import AnyOf, Host, read_hosts
-from fsbench_kit.launch import hosts
+from fsbench_kit.data.ssh import AnyOf, Host, SshExecutor, read_hosts
+from fsbench_kit.launch import hosts, remote
+from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
 
@@ -296,6 +297,28 @@ def test_no_call_waits_for_hosts_that_are_all_gone() -> None:
     executor.shutdown(wait=not waiting)
     assert not waiting
     assert {str(call.exception()) for call in ended} == {"gone"}
+
+
+@pytest.fixture
+def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
+    """A host that is this one: its ``ssh`` is a shell."""
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text('#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
+    with SshExecutor(Host("a", "a")) as executor:
+        yield executor
+
+
+def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_path: Path) -> None:
+    block = Block(str(tmp_path), "fleet", "a")
+    plan = PLAN.replace("repeats = 3", "repeats = 1").replace("before =", "# before =")
+    neighbour.submit(remote.begin, block, plan).result()
+    _wait_for(lambda: not neighbour.submit(remote.look, block, ()).result().is_running)
+    seen = neighbour.submit(remote.look, block, ()).result()
+    assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
+    assert {json.loads(run["run.json"])["study"] for run in seen.runs.values()} == {"fleet"}
 
 
 def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:
