@@ -35,6 +35,8 @@ FOLDER: Final = "fsbench-launches"
 _SSH: Final = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "ConnectTimeout=15")
 """Never asks for a password, and notices within a minute that a host is gone."""
 _SIZE: Final = struct.Struct(">Q")
+_READY: Final = b"fsbench is ready\n"
+"""What comes before is said by the shell there, when it starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,11 @@ class SshExecutor(Executor):
             stderr=self._errors,
             start_new_session=True,  # Ctrl-C here is no word to it
         )
-        there, here = _receive(_pipe(self._process.stdout)), _versions()
+        answers = _pipe(self._process.stdout)
+        while not (line := answers.readline()).endswith(_READY):
+            if not line:
+                raise EOFError("the connection broke")
+        there, here = _receive(answers), _versions()
         if there != here:
             self._disconnect()
             what = f"{self.host.name} has {' and '.join(there)}, and this machine {' and '.join(here)}"
@@ -241,6 +247,7 @@ def _main() -> None:
     """Do what standard input asks for, until it ends; what is printed meanwhile goes to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    answers.write(_READY)
     _send(answers, _versions())
     while True:
         try:

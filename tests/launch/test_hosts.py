@@ -301,10 +301,10 @@ def test_no_call_waits_for_hosts_that_are_all_gone() -> None:
 
 @pytest.fixture
 def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
-    """A host that is this one: its ``ssh`` is a shell."""
+    """A host that is this one: its ``ssh`` is a shell, which greets."""
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
-    ssh.write_text('#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n')
+    ssh.write_text('#!/bin/sh\nprintf "Welcome!\\n> "\nfor command; do :; done\nexec sh -c "$command"\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
     with SshExecutor(Host("a", "a")) as executor:
