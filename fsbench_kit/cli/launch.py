@@ -113,7 +113,8 @@ def launch_command(
             hint="Leave them out: fsbench launch --campaign NAME --resume",
         )
     if ssh is not None:
-        if plan is None or campaign or resume or replace or dry_run or check or devices:
+        others = (campaign, resume, retry_failed, replace, dry_run, commands, check, devices)
+        if plan is None or any(others):
             raise RequestError(
                 "--ssh takes a plan, --study, --patience and --to, and nothing else",
                 hint="fsbench launch PLAN --ssh hosts.txt --study NAME; the same command continues it.",

@@ -108,6 +108,8 @@ WRONG = {
     "launch prose --dry-run": "prose",
     "launch --retry-failed": "--retry-failed needs --resume",
     "launch --resume nothing": "nothing",
+    "launch quick --ssh hosts.txt --retry-failed": "--ssh takes a plan, --study, --patience and --to",
+    "launch quick --ssh hosts.txt --commands": "--ssh takes a plan, --study, --patience and --to",
 }
 
 
