@@ -165,11 +165,10 @@ class _Launch:
         plan.write_text(plan_text(self.plan), encoding="utf-8")
 
     def _parts(self) -> Iterator[_Part]:
-        """Yield what each host is to make at first, in random order."""
+        """Yield what each host is to make at first."""
         chance = random.Random(self.plan.seed)  # noqa: S311
-        seeds = {host: int(chance.random() * 2**32) for host in sorted(self.hosts)}
-        for host in sorted(seeds, key=lambda _: chance.random()):
-            yield _Part(host, host, self.plan.model_copy(update={"seed": seeds[host]}))
+        for host in sorted(self.hosts):
+            yield _Part(host, host, self.plan.model_copy(update={"seed": int(chance.random() * 2**32)}))
 
     def _home(self, part: _Part) -> LaunchedStudy:
         """Return the folder for the runs of a part."""
