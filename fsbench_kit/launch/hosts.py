@@ -203,12 +203,14 @@ class _Launch:
                 self._problems.append(f"{part.host}: {len(rounds)} rounds are missing, and no host is left.")
                 continue
             chance = random.Random(f"{part.plan.seed} {part.name}")  # noqa: S311
-            shares = Counter(left[number % len(left)] for number, _ in enumerate(rounds))
+            shares = Counter(left[number % len(left)] for number in range(len(rounds)))
             for host, share in shares.items():
                 made_up = _Part(
                     host, f"{host}-for-{part.name}", _with_rounds(part.plan, share, int(chance.random() * 2**32))
                 )
-                self._planned += len(self._home(made_up).planned_runs)
+                home = self._home(made_up)
+                self._planned += len(home.planned_runs)
+                self._done += len(home.made)
                 self._tell(f"{host}: makes {share} of the rounds that {part.host} has lost.")
                 yield made_up
 

@@ -22,6 +22,8 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.data.ssh import AnyOf, Host, SshExecutor, read_hosts
 from fsbench_kit.launch import hosts, remote
+from fsbench_kit.launch.hosts import Worker
+from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
@@ -50,6 +52,7 @@ files = 20
 size = "4k"
 before = [["sleep", "1"]]
 """
+SHORT = PLAN.replace("repeats = 3", "repeats = 1").replace("before =", "# before =")
 CONFIG = """\
 Port {port}
 ListenAddress 127.0.0.1
@@ -307,18 +310,30 @@ def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Execu
     ssh.write_text('#!/bin/sh\nprintf "Welcome!\\n> "\nfor command; do :; done\nexec sh -c "$command"\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(hosts, "_PAUSE", 0.5)
     with SshExecutor(Host("a", "a")) as executor:
         yield executor
 
 
 def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_path: Path) -> None:
     block = Block(str(tmp_path), "fleet", "a")
-    plan = PLAN.replace("repeats = 3", "repeats = 1").replace("before =", "# before =")
-    neighbour.submit(remote.begin, block, plan).result()
+    neighbour.submit(remote.begin, block, SHORT).result()
     _wait_for(lambda: not neighbour.submit(remote.look, block, ()).result().is_running)
     seen = neighbour.submit(remote.look, block, ()).result()
     assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
     assert {json.loads(run["run.json"])["study"] for run in seen.runs.values()} == {"fleet"}
+
+
+@pytest.mark.slow
+def test_what_was_made_for_a_lost_host_is_not_made_again(neighbour: Executor, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(SHORT)
+    fleet = {"a": Worker(neighbour, str(tmp_path / "work")), "b": Worker(Gone(), "work")}
+    for done, made in ((0, 4), (4, 0)):
+        result = hosts.launch_on(
+            read_plan(tmp_path / "plan.toml"), fleet, root=tmp_path, to=tmp_path, study="fleet", patience=0
+        )
+        assert (result.planned, result.done, len(result.runs)) == (6, done, made)
+        assert result.stopped == "b: it does not answer (gone); what runs there goes on"
 
 
 def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:
