@@ -8,11 +8,12 @@ import polars as pl
 
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS
+from fsbench_kit.model.vocabulary import ORIGINS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_PLACE: Final = ("run_id", "scope", "part")
+PLACE: Final = ("run_id", "scope", "part")
 
 
 def flat(frames: Mapping[str, pl.LazyFrame], settings: Sequence[str]) -> pl.LazyFrame:
@@ -22,21 +23,26 @@ def flat(frames: Mapping[str, pl.LazyFrame], settings: Sequence[str]) -> pl.Lazy
             raise RequestError(f"{key} is a column already", hint="Leave it out of the settings.")
     runs = frames["runs"].rename({"line": "run_line"})
     table = frames["measurements"].join(runs, on="run_id", how="left", maintain_order="left")
-    for key in settings:
-        known = frames["settings"].filter(key=key)
-        own = _strongest(known.filter(pl.col("part").is_not_null()), _PLACE, key)
-        of_run = _strongest(known, ("run_id",), f"{key} of the run")
-        table = (
-            table.join(own, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
-            .join(of_run, on="run_id", how="left", maintain_order="left")
-            .with_columns(pl.coalesce(key, f"{key} of the run").alias(key))
-            .drop(f"{key} of the run")
-        )
+    for key in dict.fromkeys(settings):
+        told = told_of(table.select(PLACE).unique(), frames["settings"].filter(key=key))
+        own = told.select(*PLACE, pl.col("value").alias(key))
+        table = table.join(own, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
     return table
 
 
-def _strongest(settings: pl.LazyFrame, of: Sequence[str], name: str) -> pl.LazyFrame:
-    """Return the value that the strongest origin tells; several of them are joined."""
+def told_of(places: pl.LazyFrame, settings: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the value of each key in each place, by the strongest origin that tells it; several are joined.
+
+    A place's own settings come before those of its run. What another job says is not that of this one.
+    """
+    is_of_scope = (pl.col("scope") == pl.col("scope told")) & pl.col("part").is_not_null()
+    is_own = is_of_scope & pl.col("part").eq_missing(pl.col("part told"))
+    is_of_run = ~is_of_scope | pl.col("part told").is_null()
     # Origins are an Enum in the order of their strength, so that the least one is the strongest.
-    told = pl.col("value").filter(pl.col("origin") == pl.col("origin").min())
-    return settings.group_by(of).agg(told.unique(maintain_order=True).str.join(" | ").alias(name))
+    strength = pl.col("origin").to_physical() + pl.when(is_own).then(0).otherwise(len(ORIGINS))
+    return (
+        places.join(settings, on="run_id", suffix=" told", maintain_order="left_right")
+        .filter(is_own | is_of_run)
+        .group_by(*PLACE, "key", maintain_order=True)
+        .agg(pl.col("value").filter(strength == strength.min()).unique(maintain_order=True).str.join(" | "))
+    )

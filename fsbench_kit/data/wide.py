@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.data.flat import PLACE, told_of
 from fsbench_kit.model.schema import SCHEMAS
 from fsbench_kit.model.vocabulary import setting_kind
 
@@ -15,17 +16,14 @@ if TYPE_CHECKING:
 _OF_RUNS: Final = [
     name for name in SCHEMAS["runs"] if name not in {"source", "start", "end", "line", "sha256", "exit_code"}
 ]
-_PLACE: Final = ["run_id", "scope", "part"]
-_ROW: Final = [*_PLACE, "operation", "block_size", "file_size", "threads"]
+_ROW: Final = [*PLACE, "operation", "block_size", "file_size", "threads"]
 
 
 def wide(dataset: Dataset) -> pl.DataFrame:
     """Return the table; see `fsbench_kit.Dataset.wide`."""
     runs, metrics = dataset.runs.select(_OF_RUNS), _metrics(dataset.measurements)
-    settings = _settings(dataset.settings, metrics.select(_PLACE).unique(maintain_order=True))
-    known = {
-        name: kind for name, kind in (runs.schema | metrics.select(_ROW).schema).items() if name not in _PLACE
-    }
+    settings = _settings(dataset.settings, metrics.select(PLACE).unique(maintain_order=True))
+    known = {name: kind for name, kind in (runs.schema | metrics.select(_ROW).schema).items() if name not in PLACE}
     # What logs say as a setting, and as a fact of the run or of its measurements, is one column.
     said_twice = [name for name in settings.columns if name in known]
     measured = [name for name in metrics.columns if name not in _ROW]
@@ -34,7 +32,7 @@ def wide(dataset: Dataset) -> pl.DataFrame:
     )
     return (
         metrics.join(runs, on="run_id", how="left", maintain_order="left")
-        .join(settings, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
+        .join(settings, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             pl.coalesce(name, pl.col(f"{name}_setting").cast(known[name], strict=False)) for name in said_twice
         )
@@ -59,36 +57,13 @@ def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
 def _settings(settings: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
     """Return for each place its own settings, or else its run's, by the strongest origin that tells them."""
     settings = settings.filter(~pl.col("key").is_in([key for key in settings["key"].unique() if _is_label(key)]))
-    of_runs = _strongest(settings, ["run_id"])
-    own = _strongest(settings.filter(pl.col("part").is_not_null()), _PLACE)
-    both = places.join(of_runs, on="run_id", how="left", maintain_order="left").join(
-        own, on=_PLACE, how="left", nulls_equal=True, suffix=_OWN, maintain_order="left"
-    )
-    keys = [name for name in both.columns if name not in _PLACE and not name.endswith(_OWN)]
-    known = both.select(
-        *_PLACE, *(pl.coalesce(f"{key}{_OWN}", key) if f"{key}{_OWN}" in both else key for key in keys)
-    )
-    return known.rename(dict(zip(known.columns[len(_PLACE) :], keys, strict=True))).with_columns(
-        _typed(known.to_series(index).alias(key)) for index, key in enumerate(keys, len(_PLACE))
-    )
-
-
-_OWN: Final = " of its own"
+    told = told_of(places.lazy(), settings.lazy()).collect().pivot(on="key", index=PLACE, values="value")
+    keys = [key for key in settings["key"].unique(maintain_order=True) if key in told.columns]
+    return told.select(*PLACE, *(_typed(told[key]) for key in keys))
 
 
 def _is_label(key: str) -> bool:
     return setting_kind(key) == "label" or key == "provision"
-
-
-def _strongest(settings: pl.DataFrame, of: list[str]) -> pl.DataFrame:
-    """Return a column for each key; where a run's parts differ in one, their values are joined."""
-    # Origins are an Enum in the order of their strength, so that the least one is the strongest.
-    return (
-        settings.filter(pl.col("origin") == pl.col("origin").min().over(*of, "key"))
-        .group_by(*of, "key", maintain_order=True)
-        .agg(pl.col("value").unique(maintain_order=True).str.join(" | "))
-        .pivot(on="key", index=of, values="value")
-    )
 
 
 def _typed(column: pl.Series) -> pl.Series:

@@ -296,6 +296,7 @@ def test_a_question_to_a_dataset_on_disk_is_that_to_the_logs(published: Path, tm
         ("rndwr", 0.00012),
         ("rndrd", 0.01048),
     ]
+    assert of_xfs.flat("pattern", "pattern").collect_schema() == of_xfs.flat("pattern").collect_schema()
     with pytest.raises(RequestError, match="cannot filter runs"):
         of_xfs.filter(mood="good")
     with pytest.raises(RequestError, match="operation is a column already"):

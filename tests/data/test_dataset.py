@@ -1,5 +1,6 @@
 """Records become frames whose keys hold, and frames become files."""
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -133,6 +134,21 @@ def test_a_dataset_compares_as_the_function_does(sysbench: Dataset) -> None:
     assert [(item.name, item.kind, item.default) for item in ours] == [
         (item.name, item.kind, item.default) for item in theirs
     ]
+
+
+def test_what_one_job_was_set_to_is_not_said_of_another(root: Path) -> None:
+    document = json.loads((root / "tests" / "data" / "fio_json" / "3.33-grouped.json").read_text())
+    one = document["jobs"][0]
+    options = {key: value for key, value in one["job options"].items() if key != "fsync"}
+    document["jobs"] = [
+        {**one, "jobname": "a", "job options": {**options, "fsync": "8"}},
+        {**one, "jobname": "b", "job options": options},
+    ]
+    data = fsb.read_text(json.dumps(document))
+    of_parts = data.flat("fsync").select("part", "fsync").unique().sort("part").rows()
+    assert of_parts == [("a", "8"), ("b", None), ("vda", "8")]
+    of_rows = data.wide().select("part", "fsync").unique().sort("part").rows()
+    assert of_rows == [("a", 8), ("b", None), ("vda", 8)]
 
 
 def test_one_row_for_each_run_and_operation(root: Path, sysbench: Dataset) -> None:
