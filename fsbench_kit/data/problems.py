@@ -28,7 +28,7 @@ def problems(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
     ...     print("\n".join(problems(error, StudyDescription)))
     "title" in [study] is missing
     "year" in [study] must be a whole number, not 'new'
-    "titel" in [study] is no key that it can have. Did you mean title?
+    "titel" in [study] is not a known key. Did you mean title?
     """
     for problem in error.errors():
         yield _place(problem["loc"]) + _what(problem, _keys_at(problem["loc"], model))
@@ -39,7 +39,7 @@ def _what(problem: ErrorDetails, keys: Iterable[str]) -> str:
     if kind == "missing":
         return " is missing"
     if kind == "extra_forbidden":
-        return f" is no key that it can have. {did_you_mean(str(problem['loc'][-1]), keys)}".rstrip()
+        return f" is not a known key. {did_you_mean(str(problem['loc'][-1]), keys)}".rstrip()
     if kind in _MUST_BE:
         return f" must be {_MUST_BE[kind]}, not {problem['input']!r}"
     said = problem["msg"]

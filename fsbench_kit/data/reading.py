@@ -185,7 +185,7 @@ def no_run(diagnostics: pl.DataFrame) -> InputError:
         for source, message, excerpt in problems.head(_MOST_SAID).rows()
     ]
     if (more := problems.height - _MOST_SAID) > 0:
-        lines.append(f"{more:,} more are like these.")
+        lines.append(f"And {more:,} more.")
     return InputError("\n".join(lines) or "no path was given", hint=_instead(diagnostics))
 
 
@@ -195,7 +195,7 @@ _MOST_SAID: Final = 10
 def _instead(diagnostics: pl.DataFrame) -> str:
     """Say what to do where there is no run: about a file that holds something else, or one that is mistyped."""
     if "BAD_STUDY" in diagnostics["code"]:
-        return "Mend this in the file."
+        return "Correct this in the file."
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
     for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):

@@ -261,7 +261,7 @@ def test_every_tool_that_is_read_can_be_named_in_a_study(study: Path) -> None:
         (
             "title",
             "titel",
-            'study.toml:3: "title" in [study] is missing\n"titel" in [study] is no key that it can have.',
+            'study.toml:3: "title" in [study] is missing\n"titel" in [study] is not a known key.',
         ),
         ("averaged_over = 3", "averaged_over = 1", 'study.toml:4: "averaged_over" in [study] must be greater'),
         ("[study]", "[study", "study.toml: this is not TOML"),
