@@ -33,7 +33,14 @@ write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
 """
 
 
-LONGEST = ("test_main_job.py", "test_replicate.py", "test_notebooks.py", "test_manual.py", "test_wheel.py")
+LONGEST = (
+    "test_main_job.py",
+    "test_replicate.py",
+    "test_hosts.py",
+    "test_notebooks.py",
+    "test_manual.py",
+    "test_wheel.py",
+)
 """Files that one worker is busy with for a minute and more."""
 
 
