@@ -72,6 +72,7 @@ def _elsewhere(
                 yield running.pop(future), future.result()
     except BrokenExecutor as error:
         raise InputError(
-            "a process that read was killed",
-            hint="Is there enough memory? Give the same command again: it continues where it stopped.",
+            "a process that was to read ended",
+            hint="Is there enough memory? A script has the call below `if __name__ == '__main__':`, for each "
+            "process imports it. Do the same again: it continues where it stopped.",
         ) from error
