@@ -298,6 +298,7 @@ QUICK, SLOW = [10.0, 10.1, 9.9, 10.05, 9.95, 10.02], [20.0, 20.3, 19.9, 20.08, 1
         (SLOW, [20.01, 20.29, 19.91, 20.07, 19.9, 20.02], 0, "gate: none of"),
         (SLOW[:1], QUICK[:1], 3, "are undecided"),
         ([10, 20, 15], [15, 9, 21], 3, "are undecided"),
+        ([20.0, 20.1], [20.05, 20.02], 3, "are undecided"),  # alike within the tolerance, but no test can say so
     ],
 )
 def test_gate(tmp_path: Path, ext4: list[float], xfs: list[float], status: int, said: str) -> None:

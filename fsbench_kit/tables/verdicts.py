@@ -36,12 +36,16 @@ class _Words(NamedTuple):
             return self.same
         return f"{self.by(ratio)}{self.noun} than" if 0.1 <= ratio < 2 else f"{ratio_text(ratio)} {self.times}"
 
+    def end(self, ratio: float) -> str:
+        """Say one end of a reach, which leaves out what it is of: ``10 % lower``, ``2.40 times``."""
+        return self.by(ratio).removesuffix(f" the{self.noun}")
+
     def reach(self, low: float, high: float) -> str:
         """Say from where to where a ratio may lie: ``3 to 17 %``, ``2.10 to 2.40 times``."""
-        if 1 < low < 2 <= high:
-            return f"{ratio_text(low)} to {self.by(high)}"
+        if 1 < low < 2 <= high or high < 0.1:
+            return f"{ratio_text(low)} to {self.end(high)}"
         if low < 1 < high or low < 0.1 or low < 2 <= high:
-            return f"{self.by(low)} to {self.by(high)}"
+            return f"{self.end(low)} to {self.end(high)}"
         if low >= 2:
             return f"{ratio_text(low)} to {ratio_text(high)} times"
         near, far = sorted((abs(low - 1), abs(high - 1)))
@@ -193,7 +197,7 @@ def _open(row: Mapping[str, Any]) -> str:
     if low is None:
         return f"{measured}, but no confidence interval is possible."
     if low <= 1 <= high:
-        reach = f"{_BARE[words.verb]} anything from {words.by(low)} to {words.than(high)} {baseline}"
+        reach = f"{_BARE[words.verb]} anything from {words.end(low)} to {words.than(high)} {baseline}"
         return f"{level} may {reach} ({_evidence(row)}): these runs leave open which is better."
     measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:

@@ -1,6 +1,7 @@
 """Verdicts hold whatever the data: rounding, bounds, few runs, margins, families, drift."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -286,6 +287,15 @@ def test_the_family_is_all_that_a_tool_measured_in_a_study() -> None:
     fio = table.filter(tool="fio").row(0, named=True)
     assert fio["p_adjusted"] == fio["p"]
     assert table["error"].to_list() == pytest.approx([0.1] * table.height)
+
+
+def test_studies_are_not_corrected_for_one_another() -> None:
+    values = [100, 101, 102, 103], [110, 111, 112, 113]
+    one, five = rates(*values), _tool("fio", [*values], sizes=5)
+    other = [replace(log, study="t", source=f"t-{log.source}", data=b"t" + log.data) for log in five]
+    together, alone = compared(one, other), compared(one)
+    assert dict(together.select("study", "tested").unique().rows()) == {"s": 1, "t": 5}
+    assert together.filter(study="s")["p_adjusted"].to_list() == alone["p_adjusted"].to_list()
 
 
 def _tool(tool: str, of_sides: list[list[float]], sizes: int) -> list[Log]:

@@ -284,6 +284,19 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
             "ext4 has 20 % lower p99 latency than xfs (17 to 23 %; ahead in all 5 rounds).",
         ),
         (
+            LATENCY | {"ratio": 0.05, "ci_low": 0.03, "ci_high": 0.07},
+            "xfs has 0.0500 times the p99 latency of ext4 (0.0300 to 0.0700 times; ahead in all 5 rounds).",
+        ),
+        (
+            LATENCY | {"ratio": 0.09, "ci_low": 0.07, "ci_high": 0.12},
+            "xfs has 0.0900 times the p99 latency of ext4 (0.0700 times to 88 % lower; ahead in all 5 rounds).",
+        ),
+        (
+            OPEN | RUNS | LATENCY | {"ci_low": 0.05, "ci_high": 3.0},
+            "xfs may have anything from 0.0500 times to 3.00 times the p99 latency of ext4 (5 runs each): these runs "
+            "leave open which is better.",
+        ),
+        (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
             "xfs is 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding alone).",
         ),
