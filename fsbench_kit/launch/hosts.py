@@ -200,7 +200,7 @@ class _Launch:
             if not rounds:
                 continue
             if not left:
-                self._problems.append(f"{part.host}: {len(rounds)} rounds are missing, and no host is left.")
+                self._problems.append(f"{part.host}: no host is left for {len(rounds)} of its rounds.")
                 continue
             chance = random.Random(f"{part.plan.seed} {part.name}")  # noqa: S311
             shares = Counter(left[number % len(left)] for number in range(len(rounds)))
@@ -253,7 +253,7 @@ class _Launch:
         if not home.made:
             raise LaunchError(f"nothing could be run there: {seen.said}")
         if home.unfinished:
-            self._say(part, f"{len(home.planned_runs) - len(home.made)} runs were not made: {seen.said[-500:]}")
+            self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
 
     def _seen_to_its_end(self, part: _Part, block: Block) -> Look:
         """Look at a launch, and bring home what it has finished, until it has ended."""
