@@ -79,9 +79,9 @@ def run_order(
         for _, cell in ordered(figures).group_by("metric", *CELL, maintain_order=True)
     )
     spread = _spread(every)
-    if spread["cv"].null_count() == spread.height:
-        return nothing([f"{_ONE_OF_EACH}."])
     kept = spread["panel"].unique(maintain_order=True).head(most)
+    if spread["cv"].null_count() == spread.height and len(kept) < spread["panel"].n_unique():
+        return nothing([f"{_ONE_OF_EACH}."])  # which cells to draw is decided by how much they vary
     data = every.filter(pl.col("panel").is_in(kept.to_list()))
     timed = bool(data["timed"].all())
     heading = [title or _spread_sentence(spread)]
@@ -199,4 +199,6 @@ _ONE_OF_EACH: Final = "There is one run of each kind: how runs vary is unknown"
 
 def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
+    if widest["cv"] is None:
+        return _ONE_OF_EACH
     return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"

@@ -49,7 +49,7 @@ def drift(values: Runs, confidence: float = 0.99) -> Estimate:
     places = np.arange(logs.values.shape[-1], dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         if logs.is_complete:
-            x = (places - places.mean())[None]
+            x = places - places.mean()
         else:
             x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
         y = logs.values - logs.mean()[..., None]

@@ -51,9 +51,11 @@ def test_the_title_names_the_runs_that_vary_most() -> None:
     assert "xfs, Bandwidth: CV 0\N{NO-BREAK SPACE}% over 2 runs." in spec["description"]
 
 
-def test_without_replicates_a_sentence_stands_for_the_dots() -> None:
-    spec = spec_of(charts.run_order(_runs(("ext4", 1.0), ("xfs", 2.0))))
-    assert spec["usermeta"] == {"says": ["There is one run of each kind: how runs vary is unknown."]}
+def test_without_replicates_a_sentence_stands_for_a_choice_of_dots() -> None:
+    said = "There is one run of each kind: how runs vary is unknown"
+    dataset = _runs(("ext4", 1.0), ("xfs", 2.0))
+    assert heading_of(spec_of(charts.run_order(dataset))) == said  # all of them are drawn
+    assert spec_of(charts.run_order(dataset, most=0))["usermeta"] == {"says": [f"{said}."]}
 
 
 def test_the_time_of_a_run_decides_where_no_order_was_recorded() -> None:

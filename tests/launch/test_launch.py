@@ -387,7 +387,7 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
     assert str(raised.value).splitlines() == [
         'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
         "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
-        "[[otherwise]] replace all others.",
+        '[[otherwise]] replace all others. Without root, measure in directories: kind = "directory".',
     ]
     assert_nothing_else(tmp_path)
 

@@ -87,7 +87,7 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
         ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", r'"name" in \[\[notebook\]\] must match'),
         (
             "title = 'a'\n[[notebook]]\nname = 'b'\nfiel = 'c'",
-            r'"fiel" in \[\[notebook\]\] is no key .* Did you mean file',
+            r'"fiel" in \[\[notebook\]\] is not a known key\. Did you mean file',
         ),
     ],
 )

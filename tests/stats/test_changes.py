@@ -67,7 +67,7 @@ def test_the_cut_is_the_best_of_all_cuts() -> None:
     rng = np.random.default_rng(4)
     for _ in range(20):
         series = rng.normal(size=24) + 6 * (np.arange(24) >= 9) - 7 * (np.arange(24) >= 17)
-        penalty = 4 * np.log(24) * _noise(series)
+        penalty = 4 * np.log(24) * _noise(series, independent=False)
 
         def cost(cuts: list[int], series: np.ndarray = series, penalty: float = penalty) -> float:
             return sum(((part - part.mean()) ** 2).sum() for part in np.split(series, cuts)) + penalty * len(cuts)
