@@ -293,8 +293,8 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | RUNS | LATENCY | {"ci_low": 0.05, "ci_high": 3.0},
-            "xfs may have anything from 0.0500 times to 3.00 times the p99 latency of ext4 (5 runs each): these runs "
-            "leave open which is better.",
+            "xfs may have anything from 0.0500 times to 3.00 times the p99 latency of ext4 (5 runs each): these "
+            "runs leave open which is better.",
         ),
         (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
