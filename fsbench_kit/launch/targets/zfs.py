@@ -237,9 +237,12 @@ class ZfsTarget(MembersTarget, AgedTarget):
     @contextmanager
     def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
         """Roll back to the snapshot."""
-        ready = replace(made, steps=[], text="")
+        rollback, mount = _RESTORING.make
+        ready = replace(made, steps=[], text=" ".join(rollback))
         with _reached(folder):
-            ready.run(folder, *_RESTORING.make)
+            if not _when_free(ready, folder, rollback):
+                raise StepError(ready.steps)
+            ready.run(folder, mount)
         try:
             yield ready
         finally:
@@ -272,13 +275,22 @@ def _version(folder: Path) -> str:
 
 
 def _unmount(made: Ready, folder: Path) -> None:
+    if not _when_free(made, folder, _UNMOUNT):
+        run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
+
+
+def _when_free(made: Ready, folder: Path, command: Command) -> bool:
+    """Run a command, again while somebody holds the dataset. Return whether it succeeded.
+
+    A process of the tool may still be about to end; zfs-fuse hears of a file's last close only after that, and of
+    an unmounting only after that is done.
+    """
     end = time.monotonic() + _RELEASE
-    # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
-    while not made.undo(folder, _UNMOUNT):
+    while not made.undo(folder, command):
         if time.monotonic() > end:
-            run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
-            break
+            return False
         time.sleep(_PAUSE)
+    return True
 
 
 def _destroy(made: Ready, folder: Path) -> None:
