@@ -1,4 +1,7 @@
-"""Fresh logs for benchmarks: real ones with other digits, so that no two are alike and nothing was read before."""
+"""Fresh logs for benchmarks, made from real ones, so that no two are alike and nothing was read before.
+
+They are logs of more runs of the same workloads (see `benchmarks.runs`); or damaged ones, with other digits.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,18 @@ import html
 import random
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from benchmarks.fio_json import another_document
+from benchmarks.runs import another_run
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 ROOT: Final = Path(__file__).parents[1]
 DATA: Final = ROOT / "tests" / "data"
@@ -72,21 +79,38 @@ class Inputs:
         """Return how many there are to be of what there would be so many of."""
         return max(round(number * self.share), least)
 
-    def logs(self, originals: Sequence[Path | str], number: int, suffix: str = ".txt") -> Path:
-        """Write logs like some files or texts, in turns, and return their folder."""
+    def logs(
+        self,
+        originals: Sequence[Path | str],
+        number: int,
+        suffix: str = ".txt",
+        change: Callable[[str, random.Random], str] | None = None,
+    ) -> Path:
+        """Write logs like some files or texts, in turns, and return their folder; other digits are the default."""
+        change = change or other_digits
         rng = random.Random(self.seed)
         texts = [item if isinstance(item, str) else item.read_text() for item in originals]
         folder = self.folder / "logs"
         folder.mkdir()
         for index in range(self.count(number)):
-            (folder / f"{index:06}{suffix}").write_text(other_digits(texts[index % len(texts)], rng))
+            (folder / f"{index:06}{suffix}").write_text(change(texts[index % len(texts)], rng))
+        return folder
+
+    def fio_json(self, number: int, *, with_bins: bool) -> Path:
+        """Write fio's JSON of further runs of one job and of two, in turns, and return their folder."""
+        chance = np.random.default_rng(self.seed)
+        folder = self.folder / "logs"
+        folder.mkdir()
+        for index in range(self.count(number)):
+            text = another_document(json_plus(1 + index % 2), chance)
+            (folder / f"{index:06}.json").write_text(text if with_bins else without_bins(text))
         return folder
 
     def page(self, size: int) -> Path:
         """Write an article as a page of HTML, with a log of each of three formats, and return its folder."""
         rng = random.Random(self.seed)
         words = (ROOT / "LICENSE").read_text().split()
-        logs = [html.escape(other_digits(some[0].read_text(), rng)) for some in (SYSBENCH, FIO_TEXT, BONNIE)]
+        logs = [html.escape(another_run(some[0].read_text(), rng)) for some in (SYSBENCH, FIO_TEXT, BONNIE)]
         parts = []
         for log in logs:
             prose = 0
@@ -140,7 +164,7 @@ class Inputs:
 
 
 def other_digits(text: str, rng: random.Random) -> str:
-    """Return a log with other last digits.
+    """Return a log with other last digits, of which some contradict others.
 
     What is printed twice is so again. Small and even numbers stay, which are sizes, counts and versions: what they
     say must go on fitting the rest. So do percentiles and bins of fio, which has few values for these, zeros and
@@ -157,6 +181,7 @@ def other_digits(text: str, rng: random.Random) -> str:
     return _FIGURE.sub(changed, text)
 
 
+@cache
 def json_plus(jobs: int) -> str:
     """Return fio's JSON+ of some of its jobs."""
     whole = FIO_IN_THREE_FORMATS.read_text()

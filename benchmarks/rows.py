@@ -33,9 +33,9 @@ from benchmarks.inputs import (
     SYSBENCH,
     Inputs,
     json_plus,
-    other_digits,
     without_bins,
 )
+from benchmarks.runs import another_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,27 +120,42 @@ def against(baseline: Callable[[Path], object], path: Path) -> Sides:
 
 @row("sysbench, 500 logs of 1.6 kB", "scan", 3)
 def sysbench(inputs: Inputs) -> Sides:
-    return against(scan, inputs.logs(SYSBENCH, 500))
+    return against(scan, inputs.logs(SYSBENCH, 500, change=another_run))
 
 
 @row("bonnie++ text + CSV, 500 logs of 1 kB", "scan", 3)
 def bonnie(inputs: Inputs) -> Sides:
-    return against(scan, inputs.logs(BONNIE, 500))
+    return against(scan, inputs.logs(BONNIE, 500, change=another_run))
 
 
 @row("fio text, 500 logs of 2.7 kB", "scan", 3)
 def fio_text(inputs: Inputs) -> Sides:
-    return against(scan, inputs.logs(FIO_TEXT, 500))
+    return against(scan, inputs.logs(FIO_TEXT, 500, change=another_run))
 
 
 @row("iozone tables with CPU, 300 logs of 4 kB", "scan", 3)
 def iozone(inputs: Inputs) -> Sides:
-    return against(scan, inputs.logs(IOZONE_WITH_CPU, 300))
+    return against(scan, inputs.logs(IOZONE_WITH_CPU, 300, change=another_run))
+
+
+@row("sysbench, damaged: 500 logs with digits changed at random", "scan", 3)
+def sysbench_damaged(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(SYSBENCH, 500))
+
+
+@row("bonnie++, damaged: 500 logs with digits changed at random", "scan", 3)
+def bonnie_damaged(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(BONNIE, 500))
+
+
+@row("fio text, damaged: 500 logs with digits changed at random", "scan", 3)
+def fio_text_damaged(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(FIO_TEXT, 500))
 
 
 @row("iozone, 800 near-equal logs (linear is 4)", "200 of them", 5)
 def iozone_growth(inputs: Inputs) -> Sides:
-    folder = inputs.logs(IOZONE_WITH_CPU, 1000)
+    folder = inputs.logs(IOZONE_WITH_CPU, 1000, change=another_run)
     paths = sorted(folder.iterdir())
     few = len(paths) // 5 or 1
     return Sides(lambda: fsb.read(paths[:few]), lambda: fsb.read(paths[few:]))
@@ -153,12 +168,17 @@ def three_frames(data: fsb.Dataset) -> float:
 
 @row("fio JSON+ with bins, 300 logs of 25 and 50 kB", "json.loads", 4, memory=three_frames)
 def fio_json_bins(inputs: Inputs) -> Sides:
-    return against(decode, inputs.logs([json_plus(1), json_plus(2)], 300, ".json"))
+    return against(decode, inputs.fio_json(300, with_bins=True))
 
 
 @row("fio JSON without bins, 300 logs of 8 and 15 kB", "json.loads", 2.5, memory=three_frames)
 def fio_json(inputs: Inputs) -> Sides:
-    return against(decode, inputs.logs([without_bins(json_plus(1)), without_bins(json_plus(2))], 300, ".json"))
+    return against(decode, inputs.fio_json(300, with_bins=False))
+
+
+@row("fio JSON+ with bins, damaged: 300 logs with digits changed at random", "json.loads", 4)
+def fio_json_damaged(inputs: Inputs) -> Sides:
+    return against(decode, inputs.logs([json_plus(1), json_plus(2)], 300, ".json"))
 
 
 @row("averaged fio logs, 600 files of 600 lines", "pl.read_csv one by one", 1)
@@ -220,15 +240,15 @@ MIXED: Final = (*SYSBENCH, *BONNIE, *FIO_TEXT, *IOZONE_WITH_CPU)
 
 @row("reading again what was read, 500 mixed logs", "reading it first", 0.1)
 def again(inputs: Inputs) -> Sides:
-    folder = inputs.logs(MIXED, 500)
+    folder = inputs.logs(MIXED, 500, change=another_run)
     return Sides(lambda: fsb.read(folder), lambda: fsb.read(folder))
 
 
 @row("reading again after one of 500 logs changed", "reading it first", 0.1)
 def again_after_a_change(inputs: Inputs) -> Sides:
-    folder = inputs.logs(MIXED, 500)
+    folder = inputs.logs(MIXED, 500, change=another_run)
     path = sorted(folder.iterdir())[0]
-    changed = other_digits(path.read_text(), random.Random(inputs.seed + 1000))
+    changed = another_run(path.read_text(), random.Random(inputs.seed + 1000))
 
     def work() -> object:
         path.write_text(changed)
@@ -239,7 +259,7 @@ def again_after_a_change(inputs: Inputs) -> Sides:
 
 @row("two processes, 200 mixed logs", "one", 0.6, clock="wall")
 def two_processes(inputs: Inputs) -> Sides:
-    folder = inputs.logs(MIXED, 200)
+    folder = inputs.logs(MIXED, 200, change=another_run)
 
     def work() -> object:
         with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as executor:

@@ -1,12 +1,48 @@
-"""The history of the benchmarks is drawn by a notebook, and a large dataset is made and asked."""
+"""Benchmarks: their inputs, how they measure memory, their history, and a large dataset that is made and asked."""
 
 import json
+import mmap
+import os
+import random
+import re
+import time
 from pathlib import Path
 
+import numpy as np
 import papermill
+import polars as pl
 import pytest
 
+import fsbench_kit as fsb
 from benchmarks import scan
+from benchmarks.bench import Peak
+from benchmarks.fio_json import another_document
+from benchmarks.inputs import BONNIE, FIO_TEXT, IOZONE_WITH_CPU, SYSBENCH, json_plus
+from benchmarks.runs import another_run
+
+
+def test_figures_of_another_document_fit_each_other() -> None:
+    chance = np.random.default_rng(1)
+    first, second = (fsb.read_text(another_document(json_plus(2), chance)) for _ in range(2))
+    for data in (first, second):
+        assert data.diagnostics.is_empty()
+        assert data.distributions.filter(pl.col("count").is_not_null()).height > 500
+    bandwidths = [
+        data.measurements.filter(metric="bandwidth", statistic="value")["value"] for data in (first, second)
+    ]
+    assert (bandwidths[0] != bandwidths[1]).all()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_memory_that_a_fork_shares_counts_once() -> None:
+    size = 64 * 2**20
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory, Peak() as peak:
+        memory.write(b"x" * size)
+        if not (child := os.fork()):
+            time.sleep(0.3)
+            os._exit(0)
+        os.waitpid(child, 0)
+    assert size <= peak.bytes < 1.6 * size
 
 
 @pytest.mark.slow
@@ -45,3 +81,19 @@ def test_a_large_dataset_is_made_and_asked(tmp_path: Path, monkeypatch: pytest.M
     answer = scan.question(tmp_path / "made")
     assert answer.select("filesystem", "kernel").n_unique() == len(scan.FILESYSTEMS) * len(scan.KERNELS)
     assert answer["value"].is_between(1e-5, 1e-2).all()
+
+
+@pytest.mark.parametrize("log", [*SYSBENCH, *BONNIE, *FIO_TEXT, *IOZONE_WITH_CPU], ids=lambda path: path.stem)
+def test_logs_of_more_runs_are_as_consistent_as_that_of_one(log: Path, tmp_path: Path) -> None:
+    """Their readers' cross-checks know nothing of how these are made."""
+    for number in range(8):
+        (tmp_path / f"{number}.txt").write_text(another_run(log.read_text(), random.Random(number)))
+    one, more = fsb.read(log, cache=False), fsb.read(tmp_path, cache=False)
+    assert more.runs.height == 8
+    assert more.measurements["text"].n_unique() > one.measurements["text"].n_unique()
+    said = {_without_numbers(message) for message in more.diagnostics["message"]}
+    assert said <= {_without_numbers(message) for message in one.diagnostics["message"]}
+
+
+def _without_numbers(message: str) -> str:
+    return re.sub(r"[\d.]+", "", message)

@@ -673,10 +673,10 @@ def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
         for _ in range([option.replace("\xa0", " ").startswith(text) for option in options].index(True)):
             page.keyboard.press("ArrowDown")
 
-    expect(status).to_contain_text("smallfiles, delete: ext4 is")
+    expect(status).to_contain_text("smallfiles: ext4 deletes files")
     page.get_by_label("Tool", exact=True).locator("option", has_text="smallfiles").click()
-    expect(status).to_contain_text(re.compile("^delete: ext4 is"))
-    expect(chart).to_contain_text("delete: ext4 is")
+    expect(status).to_contain_text(re.compile("^ext4 deletes files"))
+    expect(chart).to_contain_text("ext4 deletes files")
     assert chart.evaluate(
         "e => e.getBoundingClientRect().right <= e.closest('.lm-Panel').getBoundingClientRect().right"
     )
@@ -747,7 +747,7 @@ def test_notebooks_say_what_they_said() -> None:
 def test_another_output_is_noticed(tmp_path: Path) -> None:
     text = (STRICT / "compare.ipynb").read_text()
     for said, changed in [
-        ('finding": "delete: ext4 is', 'finding": "delete: ext4 was'),  # cell 1
+        ('finding": "ext4 deletes files', 'finding": "ext4 deleted files'),  # cell 1
         ("63.8  0.54 [0.48", "63.8  0.54 [0.47"),  # a table, cell 2
         ('"0.67 (0.54 to 0.84)"', '"0.68 (0.54 to 0.84)"'),  # a chart, cell 3
     ]:

@@ -14,8 +14,9 @@ from benchmarks.robustness import ROOT, logs
 from docs.generator.markdown import code, table
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.documents import read_document
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.records import Run
-from fsbench_kit.model.vocabulary import DIAGNOSTICS, METRICS, OPERATIONS, SETTINGS
+from fsbench_kit.model.vocabulary import DIAGNOSTICS, METRICS, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,11 @@ def metrics() -> str:
 def operations() -> str:
     """Return each operation, with a tool that has it."""
     return table(
-        ("operation", "meaning", "example"),
-        ((f"`{key}`", meaning, _example("operation", key)) for key, meaning in OPERATIONS.items()),
+        ("operation", "meaning", "in a sentence", "example"),
+        (
+            (f"`{key}`", word.meaning, word.told("present") or "", _example("operation", key))
+            for key, word in OPERATIONS.items()
+        ),
     )
 
 

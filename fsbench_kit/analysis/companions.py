@@ -8,18 +8,17 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES, Groups
 from fsbench_kit.stats import special
 from fsbench_kit.stats.robust import MIN_PAIRS, MIN_RUNS
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.estimates import Estimates, Options
-    from fsbench_kit.analysis.groups import Groups
+    from fsbench_kit.analysis.estimates import CompareOptions, Estimates
     from fsbench_kit.analysis.intervals import Method
     from fsbench_kit.analysis.samples import Samples
 
 
-def beside_two_samples(samples: Samples, found: Estimates, options: Options) -> None:
+def beside_two_samples(samples: Samples, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of Hodges and Lehmann, which two modes do not shorten."""
     n_a, n_b = samples.a.n, samples.b.n
     # the confidence of all ratios of a run to a run, least to greatest
@@ -28,17 +27,19 @@ def beside_two_samples(samples: Samples, found: Estimates, options: Options) -> 
     companion(samples.where(ranked), stats.hodges_lehmann_log, found, options)
 
 
-def beside_pairs(samples: Samples, found: Estimates, options: Options) -> None:
+def beside_pairs(samples: Samples, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of the signed ranks."""
     pairs = samples.a.n
     enough = (pairs >= MIN_PAIRS) & (1 - 2.0 ** (1 - pairs) >= options.confidence)
     companion(samples.where(enough), stats.signed_rank_log, found, options)
 
 
-def beside_few(groups: Groups, samples: Samples, method: Method, found: Estimates, options: Options) -> None:
+def beside_few(
+    groups: Groups, samples: Samples, method: Method, found: Estimates, options: CompareOptions
+) -> None:
     """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
     few = samples.where(samples.fewest <= _FEW)
-    baselines, candidates = (groups.of(side, *_KIND)[few.rows] for side in SIDES)
+    baselines, candidates = (groups.of(role, *_KIND)[few.rows] for role in ROLES)
     kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):
         companion(few.where(kinds == kind), method, found, options)
@@ -51,7 +52,7 @@ _KIND: Final = ("study", "tool", "filesystem", "metric", "statistic", "level")
 """What cells have to share before one borrows from another, besides the candidate's level."""
 
 
-def companion(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
+def companion(samples: Samples, method: Method, found: Estimates, options: CompareOptions) -> None:
     """Set an interval beside the rows' own, and say where the two disagree on whether it includes 1."""
     if not samples.rows.size:
         return

@@ -14,20 +14,18 @@ import polars as pl
 from fsbench_kit.analysis import shapes, testing
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimates import Estimates, Options
+from fsbench_kit.analysis.estimates import CompareOptions, Estimates
 from fsbench_kit.analysis.estimation import estimate
 from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, in_groups, paired
 from fsbench_kit.analysis.reasons import Remarks
-from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes, judged
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.analysis.settings import Where
-    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.data.labelled import Labelled
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -199,7 +197,7 @@ def compare(
     """
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
     dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
-    options = Options(factor=factor, confidence=confidence, margin=margin)
+    options = CompareOptions(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)
     groups = groups_of(measurements, factor, baseline, with_what=with_what)
@@ -233,14 +231,14 @@ def compare_groups(
     pl.DataFrame
         A row for each pair, in their order; the columns are `COLUMNS`.
     """
-    options = Options(factor=evidence.factor, confidence=confidence, margin=margin)
+    options = CompareOptions(factor=evidence.factor, confidence=confidence, margin=margin)
     groups = paired(pairs)
     design = Design(groups, evidence)
     none_missing = groups.measurements.clear()
     return _compared(design, Remarks() if within_runs else check(design), options, none_missing)
 
 
-def _compared(design: Design, remarks: Remarks, options: Options, missing: pl.DataFrame) -> pl.DataFrame:
+def _compared(design: Design, remarks: Remarks, options: CompareOptions, missing: pl.DataFrame) -> pl.DataFrame:
     """Estimate and judge all rows, given what was found of their design."""
     groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
@@ -278,7 +276,7 @@ def _left_out(groups: Groups, missing: pl.DataFrame, remarks: Remarks) -> None:
     remarks.note(rows["row"], rows["text"])
 
 
-def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Options) -> pl.DataFrame:
+def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: CompareOptions) -> pl.DataFrame:
     """Return the columns of `COLUMNS`, given all that was found."""
     baseline, candidate = groups.of("baseline"), groups.of("candidate")
     rows = baseline.select(

@@ -9,14 +9,13 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.facts import TARGET, facts, others
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES, Groups
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import NO_PLAN, Plan, in_units, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.data.dataset import Dataset
 
 
@@ -72,7 +71,7 @@ class Design:
         self._answers: dict[Callable[[Design], pl.DataFrame], pl.DataFrame] = {}
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
         self._set_of_group = number
-        sets = np.stack([number[groups.pairs[side].to_numpy()] for side in SIDES], axis=-1)
+        sets = np.stack([number[groups.pairs[role].to_numpy()] for role in ROLES], axis=-1)
         distinct, pair = np.unique(sets @ [number.size, 1], return_inverse=True)
         self.pairs = pl.DataFrame(
             {
@@ -89,7 +88,7 @@ class Design:
     def members(self) -> pl.DataFrame:
         """The runs of each set: columns ``set``, ``level``, ``run_id`` and what their units may be."""
         places, sizes = self.groups.places(self._of_set)
-        columns = ("level", "run_id", "host", "launch", "boot", "round")
+        columns = ("level", "run_id", "host", "launch", "date", "boot", "round")
         runs = self.groups.measurements.select(columns)[places]
         numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
         return runs.insert_column(0, numbers).unique(["set", "run_id"], maintain_order=True)
@@ -97,11 +96,11 @@ class Design:
     @cached_property
     def units(self) -> pl.DataFrame:
         """The runs of each pair that take part, and in which unit: see `fsbench_kit.analysis.units.in_units`."""
-        sides = [
-            self.pairs.select("pair", set=side).join(self.members, on="set").with_columns(side=pl.lit(number))
-            for number, side in enumerate(SIDES)
+        both = [
+            self.pairs.select("pair", set=role).join(self.members, on="set").with_columns(role=pl.lit(number))
+            for number, role in enumerate(ROLES)
         ]
-        return in_units(pl.concat(sides).sort("pair", "side", maintain_order=True))
+        return in_units(pl.concat(both).sort("pair", "role", maintain_order=True))
 
     @cached_property
     def mixes(self) -> pl.DataFrame:
@@ -164,14 +163,14 @@ class Design:
     def beside(self, of_sets: pl.DataFrame, *by: str, how: Literal["inner", "full"] = "inner") -> pl.DataFrame:
         """Set what is found of the sets of each pair side by side; columns of the candidate end in `OTHER`."""
         baseline, candidate = (
-            self.pairs.select("pair", set=side).join(of_sets, on="set").drop("set") for side in SIDES
+            self.pairs.select("pair", set=role).join(of_sets, on="set").drop("set") for role in ROLES
         )
         return baseline.join(candidate, on=["pair", *by], how=how, suffix=OTHER, coalesce=True)
 
     def of_pairs(self, of_sets: pl.DataFrame) -> pl.DataFrame:
         """Return what is found of either set of each pair, the baseline's before the candidate's."""
-        sides = pl.concat(self.pairs.select("pair", set=side) for side in SIDES)
-        return sides.join(of_sets, on="set", maintain_order="left_right").drop("set")
+        both = pl.concat(self.pairs.select("pair", set=role) for role in ROLES)
+        return both.join(of_sets, on="set", maintain_order="left_right").drop("set")
 
 
 _NO_MIXES: Final = pl.DataFrame(
@@ -190,15 +189,15 @@ def _mixes(units: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         the same for the whole key: ``balanced`` where both groups have each value equally often; ``within units``
         where they do in each unit; ``strata`` where both groups have each value; ``unbalanced`` where they do not.
     """
-    a, b = (pl.col("side") == side for side in (0, 1))
-    runs = units.select("pair", "side", "run_id", "unit").with_columns(
+    a, b = (pl.col("role") == role for role in (0, 1))
+    runs = units.select("pair", "role", "run_id", "unit").with_columns(
         n_a=a.sum().over("pair"),
         n_b=b.sum().over("pair"),
         u_a=a.sum().over("pair", "unit"),
         u_b=b.sum().over("pair", "unit"),
     )
     of_runs = runs.join(known, on="run_id", maintain_order="left")
-    mixed = pl.col("value").n_unique().over("pair", "side", "key") > 1
+    mixed = pl.col("value").n_unique().over("pair", "role", "key") > 1
     several = of_runs.with_columns(mixed=mixed).filter(pl.col("mixed").any().over("pair", "key"))
     counts = [pl.col("n_a").first(), pl.col("n_b").first(), a.sum().alias("a"), b.sum().alias("b")]
     key = ["pair", "key", "kind"]

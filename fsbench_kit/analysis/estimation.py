@@ -9,18 +9,15 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.estimates import Estimates
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.estimates import CompareOptions, Estimates
+from fsbench_kit.analysis.groups import ROLES, Groups
 from fsbench_kit.analysis.intervals import STRATA_DISAGREE, intervals, spread
 from fsbench_kit.analysis.reasons import Reason
-from fsbench_kit.analysis.samples import Sampler
+from fsbench_kit.analysis.samples import Sampler, Samples
 from fsbench_kit.stats.single import MIN_FOR_PREDICTION
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
-    from fsbench_kit.analysis.estimates import Options
-    from fsbench_kit.analysis.groups import Groups
-    from fsbench_kit.analysis.samples import Samples
     from fsbench_kit.stats.result import Bools, Ints
 
 ZERO_OR_FAILED: Final = Reason(
@@ -51,7 +48,7 @@ REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, STRATA_DISAGREE, S
 """The reasons that lie in the measurements themselves."""
 
 
-def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Estimates:
+def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) -> Estimates:
     """Estimate the ratio of each comparison by the method that its runs ask for.
 
     Parameters
@@ -82,7 +79,7 @@ def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Esti
     found.put_ratios(samples.of(_where(usable)))
     found.put(_where(usable), estimand="ratio of geometric means")
 
-    k_a, k_b = (groups.of(side, "averaged_over").to_series().fill_null(1).to_numpy() for side in SIDES)
+    k_a, k_b = (groups.of(role, "averaged_over").to_series().fill_null(1).to_numpy() for role in ROLES)
     of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
     found.remarks.because(_where(usable & (fewest == 1) & ~of_means), ONE_RUN)
     found.remarks.because(_where(usable & (fewest == 1) & of_means), replace(ONE_RUN, meaning=_SINGLE_MEAN))
@@ -145,14 +142,14 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
         logs = [np.log(groups.measurements[name].to_numpy()[groups.order]) for name in ("value", "low", "high")]
         value, low, high = (np.add.reduceat(ends, groups.first) / n if n.size else ends for ends in logs)
         below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # what is unknown adds nothing
-    a, b = (groups.pairs[side].to_numpy()[rows] for side in SIDES)
+    a, b = (groups.pairs[role].to_numpy()[rows] for role in ROLES)
     bounds = stats.rounding_ratio(np.exp(low[a]), np.exp(high[a]), np.exp(low[b]), np.exp(high[b]))
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
     found.put(rows, down=below[b] + above[a], up=above[b] + below[a])
     found.rounding = (below + above) / 2
 
 
-def _bounds(groups: Groups, rows: Ints, found: Estimates, options: Options) -> None:
+def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOptions) -> None:
     """Test the bounds of ratios over several runs: of each print the end that brings the ratio nearest to 1."""
     if not rows.size:
         return
@@ -172,7 +169,7 @@ def _bounds(groups: Groups, rows: Ints, found: Estimates, options: Options) -> N
         found.put(chosen, **spread(result, units, reach))
 
 
-def _predict(samples: Samples, found: Estimates, options: Options, *, inverse: bool = False) -> None:
+def _predict(samples: Samples, found: Estimates, options: CompareOptions, *, inverse: bool = False) -> None:
     """Hold the single run of one group to what the spread of the other predicts for one more run."""
     rows, many, one = samples
     if not rows.size:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_LEVELS: Final = 12
 _MOST: Final = 4
-_LABELS: Final = ("job_name", "directory", "description")
+_LABELS: Final = ("job_name", "directory", "description", "date")
 """Labels that people choose; the others are what a tool says of itself."""
 
 

@@ -12,9 +12,9 @@ from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import ONE_RUN, SET_MISMATCH, TOO_FEW
-from fsbench_kit.analysis.groups import SIDES, against, comparable, groups_of, in_groups
+from fsbench_kit.analysis.groups import ROLES, Groups, against, comparable, groups_of, in_groups
 from fsbench_kit.analysis.intervals import DISAGREE, STRATA_DISAGREE
-from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.units import in_units, plan
 from fsbench_kit.analysis.verdict import codes
 from fsbench_kit.model.vocabulary import METRICS
@@ -23,9 +23,7 @@ from fsbench_kit.stats.student import half_width_by_t
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.analysis.reasons import Reason
-    from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Floats
@@ -130,9 +128,9 @@ def geometric_mean(
     units = _units(cells, without=remarks.with_code([ONE_RUN.code, TOO_FEW.code]))
     planned = plan(in_units(units), _NO_STRATA)
     remarks.note(planned.notes["pair"], planned.notes["text"])
-    members = planned.runs.select("pair", "side", "run_id", "method", "unit", "block")
-    others = units.join(members, on="pair", how="anti").select("pair", "side", "run_id", *_INDEPENDENT)
-    whole = pl.concat([members, others]).join(units, on=["pair", "side", "run_id"], maintain_order="left")
+    members = planned.runs.select("pair", "role", "run_id", "method", "unit", "block")
+    others = units.join(members, on="pair", how="anti").select("pair", "role", "run_id", *_INDEPENDENT)
+    whole = pl.concat([members, others]).join(units, on=["pair", "role", "run_id"], maintain_order="left")
     intervals = []
     for (row,), of_row in whole.group_by("pair", maintain_order=True):
         interval, agree = _interval(of_row, confidence)
@@ -159,21 +157,21 @@ def _logs(groups: Groups) -> pl.DataFrame:
 
     The runs of a round are one matrix together, and have the name of one run.
     """
-    columns = (*_PART, "run_id", "host", "launch", "boot", "round", "state", "value")
+    columns = (*_PART, "run_id", "host", "launch", "date", "boot", "round", "state", "value")
     every = np.arange(groups.pairs.height)
-    sides = [groups.runs_of(side, every, *columns).with_columns(side=number) for number, side in enumerate(SIDES)]
+    both = [groups.runs_of(role, every, *columns).with_columns(role=number) for number, role in enumerate(ROLES)]
     measured = (pl.col("state") == "measured") & (pl.col("value") > 0)
     of_round = pl.format("{} {}", "launch", "round")
     return (
-        pl.concat(sides)
+        pl.concat(both)
         .with_columns(
             cell=pl.struct(_PART).rank("dense"),
             log=pl.when(measured).then(pl.col("value").log()),
             run_id=pl.coalesce(of_round, "run_id"),
         )
-        .group_by("row", "side", "cell", "run_id", "host", "launch", "round", maintain_order=True)
+        .group_by("row", "role", "cell", "run_id", "host", "launch", "round", maintain_order=True)
         .agg(
-            pl.col("boot").first(),
+            pl.col("date", "boot").first(),
             pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"),
         )
     )
@@ -181,12 +179,12 @@ def _logs(groups: Groups) -> pl.DataFrame:
 
 def _cells(logs: pl.DataFrame) -> pl.DataFrame:
     """Tell of each cell whether both groups have it, and whether they have figures in all of their units."""
-    sides = [pl.col("log").filter(pl.col("side") == side) for side in range(len(SIDES))]
+    both = [pl.col("log").filter(pl.col("role") == role) for role in range(len(ROLES))]
     return logs.group_by("row", "cell", maintain_order=True).agg(
-        *(side.len().alias(f"n_{number}") for number, side in enumerate(sides)),
-        common=(pl.col("side").n_unique() == len(SIDES)) & pl.col("log").is_not_null().all(),
-        ratio=sides[1].mean() - sides[0].mean(),
-        units=pl.struct("side", "run_id", "host", "launch", "boot", "round", "log"),
+        *(own.len().alias(f"n_{number}") for number, own in enumerate(both)),
+        common=(pl.col("role").n_unique() == len(ROLES)) & pl.col("log").is_not_null().all(),
+        ratio=both[1].mean() - both[0].mean(),
+        units=pl.struct("role", "run_id", "host", "launch", "date", "boot", "round", "log"),
     )
 
 
@@ -196,7 +194,7 @@ def _units(cells: pl.DataFrame, without: pl.Series) -> pl.DataFrame:
     return (
         units.select(pair="row", cell="cell", units="units")
         .unnest("units")
-        .group_by("pair", "side", "run_id", "host", "launch", "boot", "round", maintain_order=True)
+        .group_by("pair", "role", "run_id", "host", "launch", "date", "boot", "round", maintain_order=True)
         .agg("log")
         .sort("pair", "launch", "round", "run_id")
     )
@@ -207,12 +205,12 @@ def _found(cells: pl.DataFrame, rows: int) -> pl.DataFrame:
     common = pl.col("common")
     ratios = pl.col("ratio").filter("common")
     units = pl.col("units").filter("common").explode().struct
-    side, run = units.field("side"), units.field("run_id")
+    role, run = units.field("role"), units.field("run_id")
     of_row = cells.group_by("row").agg(
         cells=common.sum(),
         cells_dropped=(~common).sum(),
-        n_baseline=run.filter(side == 0).n_unique(),
-        n_candidate=run.filter(side == 1).n_unique(),
+        n_baseline=run.filter(role == 0).n_unique(),
+        n_candidate=run.filter(role == 1).n_unique(),
         ratio=ratios.mean().exp(),
         quartile_low=ratios.quantile(0.25, "linear").exp(),
         quartile_high=ratios.quantile(0.75, "linear").exp(),
@@ -253,7 +251,7 @@ def _reasons(cells: pl.DataFrame) -> dict[Reason, pl.Series]:
 
 def _number_of_units() -> pl.Expr:
     units = pl.col("units").filter("common").explode().struct
-    return pl.struct(units.field("side"), units.field("run_id")).n_unique()
+    return pl.struct(units.field("role"), units.field("run_id")).n_unique()
 
 
 _INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
@@ -281,17 +279,17 @@ def _interval(units: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], b
 def _estimates(units: pl.DataFrame, confidence: float) -> tuple[stats.RatioEstimate | stats.Strata, ...]:
     """Estimate the ratio over all cells, and that of each, in the units that were planned."""
     method, names = units["method"][0], units["unit"].unique().sort()
-    sides = [units.filter(side=side).sort("block", nulls_last=True, maintain_order=True) for side in (0, 1)]
-    each = [np.array(side["log"].to_list()).T for side in sides]
+    both = [units.filter(role=role).sort("block", nulls_last=True, maintain_order=True) for role in (0, 1)]
+    each = [np.array(own["log"].to_list()).T for own in both]
     found: list[stats.RatioEstimate | stats.Strata] = []
-    for logs in ([side.mean(axis=0) for side in each], each):
-        values = [np.exp(side) for side in logs]
+    for logs in ([own.mean(axis=0) for own in each], each):
+        values = [np.exp(own) for own in logs]
         if method in _PLAIN:
             found.append(_PLAIN[method](*values, confidence))
             continue
-        stacked = [_stacked(array, side["unit"], names) for array, side in zip(values, sides, strict=True)]
+        stacked = [_stacked(array, own["unit"], names) for array, own in zip(values, both, strict=True)]
         if method == "means":
-            a, b = (np.exp(np.ma.log(side).mean(axis=-1)) for side in stacked)
+            a, b = (np.exp(np.ma.log(own).mean(axis=-1)) for own in stacked)
             found.append(stats.welch_log(a, b, confidence))
         else:
             found.append(_WITHIN[method](*stacked, confidence))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.metrics import instead, wanted
-from fsbench_kit.analysis.settings import CELL, cells
+from fsbench_kit.analysis.settings import CELL, Where, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
@@ -22,10 +22,6 @@ from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
-
-    from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Bools, Ints
 
@@ -34,8 +30,8 @@ if TYPE_CHECKING:
 Against = Literal["baseline", "previous", "all"]
 """What each level is compared with: one baseline, the level before it, or all others."""
 
-Side = Literal["baseline", "candidate"]
-SIDES: Final[tuple[Side, Side]] = ("baseline", "candidate")
+Role = Literal["baseline", "candidate"]
+ROLES: Final[tuple[Role, Role]] = ("baseline", "candidate")
 
 
 @dataclass(frozen=True)
@@ -64,13 +60,13 @@ class Groups:
     pairs: pl.DataFrame
     before: pl.DataFrame
 
-    def of(self, side: Side, *columns: str) -> pl.DataFrame:
+    def of(self, role: Role, *columns: str) -> pl.DataFrame:
         """Return the table's row of one group of each comparison, or some columns of it."""
-        return self._sides[side].select(columns or pl.all())
+        return self._roles[role].select(columns or pl.all())
 
     @cached_property
-    def _sides(self) -> dict[Side, pl.DataFrame]:
-        return {side: self.table[self.pairs[side]] for side in SIDES}
+    def _roles(self) -> dict[Role, pl.DataFrame]:
+        return {role: self.table[self.pairs[role]] for role in ROLES}
 
     @property
     def first(self) -> Ints:
@@ -104,11 +100,11 @@ class Groups:
         if of_groups.is_empty():
             return of_groups.rename({"group": "row"})
         rows = self.pairs.with_row_index("row")
-        sides = (
-            rows.select("row", group=side).join(of_groups, on="group", maintain_order="left_right")
-            for side in SIDES
+        both = (
+            rows.select("row", group=role).join(of_groups, on="group", maintain_order="left_right")
+            for role in ROLES
         )
-        return pl.concat(sides).drop("group")
+        return pl.concat(both).drop("group")
 
     def ragged(self, values: pl.Series) -> Runs:
         """Return a column of the measurements as an array with a row for each group."""
@@ -121,9 +117,9 @@ class Groups:
         place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[groups] - ends + sizes, sizes)
         return self.order[place], sizes
 
-    def runs_of(self, side: Side, rows: Ints, *columns: str) -> pl.DataFrame:
+    def runs_of(self, role: Role, rows: Ints, *columns: str) -> pl.DataFrame:
         """Return columns of the measurements of one group of some comparisons, beside ``row``."""
-        place, sizes = self.places(self.pairs[side].to_numpy()[rows])
+        place, sizes = self.places(self.pairs[role].to_numpy()[rows])
         return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
 
 
@@ -267,7 +263,9 @@ def _table(measured: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     apart = telling(measured, keys)
     numbered = measured.select("run_id", "averaged_over", key=measured.select(*apart, "level").hash_rows())
     groups = numbered.with_row_index("place").group_by("key", maintain_order=True).agg("place", **_OF_GROUP)
-    first = measured.select(*keys, "level", "unit")[groups["place"].list.first()]
+    alike = [pl.lit(measured[key].first(), measured.schema[key]).alias(key) for key in keys if key not in apart]
+    first = measured.select(*apart, "level", "unit")[groups["place"].list.first()].with_columns(alike)
+    first = first.select(*keys, "level", "unit")
     cell = first.select(first.select(apart).hash_rows().alias("cell")).to_series()
     table = pl.concat([first, groups.drop("key")], how="horizontal").with_row_index("group")
     return table.with_columns(cell=pl.col("group").min().over(cell))
@@ -275,7 +273,9 @@ def _table(measured: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 def levels_of(measurements: pl.DataFrame) -> list[str]:
     """Return the levels of a factor in their order."""
-    begun = measurements.group_by("level").agg(pl.coalesce("started_at", "ended_at").min())
+    another = pl.col("run_id").ne_missing(pl.col("run_id").shift())  # one row of each run will do, or a few
+    of_runs = measurements.filter(another).select("level", pl.coalesce("started_at", "ended_at"))
+    begun = of_runs.group_by("level").agg(pl.col("started_at").min())
     return in_order(begun["level"], dict(begun.iter_rows()))
 
 
@@ -310,7 +310,7 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with
     ).sort("cell", "place")
     if with_what == "previous":
         former = groups.select("cell", "place", baseline=pl.col("group").shift().over("cell"), candidate="group")
-        return former.drop_nulls("baseline").select(SIDES)
+        return former.drop_nulls("baseline").select(ROLES)
     of_study = (
         pl.when((level == "ext4").any()).then(level == "ext4").otherwise(pl.col("place") == pl.col("place").min())
     )
@@ -339,9 +339,9 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     table = measurements.group_by("group", maintain_order=True).agg(
         pl.col(*CELL, "unit", "level").first(), **_OF_GROUP
     )
-    sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
+    both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
     order = np.arange(measurements.height)
-    return Groups(measurements, order, table, pl.DataFrame(sides), measurements.clear())
+    return Groups(measurements, order, table, pl.DataFrame(both), measurements.clear())
 
 
 def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:

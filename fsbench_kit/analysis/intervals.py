@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.companions import beside_few, beside_pairs, beside_two_samples, companion
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES, Groups
 from fsbench_kit.analysis.reasons import Reason
-from fsbench_kit.analysis.samples import independent, means_of, of_blocks, shared, stacked
+from fsbench_kit.analysis.samples import Samples, independent, means_of, of_blocks, shared, stacked
 from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from fsbench_kit.analysis.design import Design
-    from fsbench_kit.analysis.estimates import Estimates, Options
-    from fsbench_kit.analysis.groups import Groups
-    from fsbench_kit.analysis.samples import Samples
+    from fsbench_kit.analysis.estimates import CompareOptions, Estimates
     from fsbench_kit.stats import RatioEstimate
     from fsbench_kit.stats.result import Floats, Ints
 
@@ -34,7 +31,7 @@ STRATA_DISAGREE: Final = Reason(
 )
 
 
-def intervals(design: Design, samples: Samples, found: Estimates, options: Options) -> None:
+def intervals(design: Design, samples: Samples, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of rows with two or more runs in each group, over the units that the design plans with."""
     groups = design.groups
     if design.plan.runs.is_empty():
@@ -47,7 +44,7 @@ def intervals(design: Design, samples: Samples, found: Estimates, options: Optio
     for alone in (apart, some):
         _of_two_groups(groups, alone, found, options)
     mean = pl.col("value").log().mean().exp()
-    means = planned.filter(method="means").group_by("row", "side", "unit", maintain_order=True).agg(mean)
+    means = planned.filter(method="means").group_by("row", "role", "unit", maintain_order=True).agg(mean)
     _interval(independent(means), stats.welch_log, found, options)
     _over_blocks(groups, planned, found, options)
     _within_strata(planned, found, options)
@@ -55,7 +52,7 @@ def intervals(design: Design, samples: Samples, found: Estimates, options: Optio
         found.put(rows["row"].to_numpy(), over=over)
 
 
-def _of_two_groups(groups: Groups, samples: Samples, found: Estimates, options: Options) -> None:
+def _of_two_groups(groups: Groups, samples: Samples, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of rows whose groups are independent."""
     if samples.rows.size:
         _interval(samples, stats.welch_log, found, options)
@@ -65,19 +62,19 @@ def _of_two_groups(groups: Groups, samples: Samples, found: Estimates, options: 
 
 
 def _planned(design: Design, rows: Ints) -> pl.DataFrame:
-    """Return the runs of rows that are not simply two groups: ``row``, ``side``, ``value`` and their units."""
+    """Return the runs of rows that are not simply two groups: ``row``, ``role``, ``value`` and their units."""
     plan, pairs = design.plan.runs, design.rows
     chosen = pairs.filter(pl.col("row").is_in(rows), pl.col("pair").is_in(plan["pair"].unique().implode()))
     values = [
-        design.groups.runs_of(side, chosen["row"].to_numpy(), "run_id", "value").with_columns(side=pl.lit(number))
-        for number, side in enumerate(SIDES)
+        design.groups.runs_of(role, chosen["row"].to_numpy(), "run_id", "value").with_columns(role=pl.lit(number))
+        for number, role in enumerate(ROLES)
     ]
     return (
-        pl.concat(values).join(chosen, on="row").join(plan, on=["pair", "side", "run_id"], maintain_order="left")
+        pl.concat(values).join(chosen, on="row").join(plan, on=["pair", "role", "run_id"], maintain_order="left")
     )
 
 
-def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, options: Options) -> None:
+def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of rows that are compared over rounds, hosts or launches: in pairs or in blocks."""
     blocks = pl.concat([shared(planned.filter(method=method), by) for method, by in _BLOCKS.items()])
     several = (pl.col("a").list.len() > 1) | (pl.col("b").list.len() > 1)
@@ -114,7 +111,7 @@ _OVER: Final = (
 """What an interval is over."""
 
 
-def _within_strata(planned: pl.DataFrame, found: Estimates, options: Options) -> None:
+def _within_strata(planned: pl.DataFrame, found: Estimates, options: CompareOptions) -> None:
     """Give the interval within strata, and beside it the one for hosts or launches in general."""
     of_values, of_runs = (shared(planned.filter(method=way), "unit", both=False) for way in ("values", "strata"))
     _strata(pl.concat([of_values, of_runs]), stats.stratified_log, found, options)
@@ -131,7 +128,7 @@ def _strata(
     strata: pl.DataFrame,
     method: Callable[[Sample, Sample, float], stats.Strata],
     found: Estimates,
-    options: Options,
+    options: CompareOptions,
 ) -> None:
     """Give the interval of some rows within strata; those that disagree are named one by one."""
     samples = stacked(strata)
@@ -158,7 +155,7 @@ DISAGREE: Final = 0.05
 """Below which p of "they have one ratio" strata are said to disagree."""
 
 
-def _interval(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
+def _interval(samples: Samples, method: Method, found: Estimates, options: CompareOptions) -> None:
     """Give the interval of some rows, which are laid out alike."""
     rows, a, b = samples
     if not rows.size:
@@ -169,7 +166,7 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     if result.n_pairs is not None:
         units, per_unit, degrees = result.n_pairs, 1 / result.n_pairs, result.n_pairs - 1
         in_pairs = result.method.startswith("paired")  # else in blocks of several runs
-        of_a, of_b = (side.values if in_pairs else side.log().mean() for side in (a, b))
+        of_a, of_b = (own.values if in_pairs else own.log().mean() for own in (a, b))
         both = a.present & b.present if in_pairs else (a.n > 0) & (b.n > 0)
         found.put(rows, n_pairs=units)
         within = tuple(range(1, both.ndim))

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, SCOPES
 from fsbench_kit.stats import binned_quantile, merged
@@ -20,7 +20,6 @@ from fsbench_kit.stats import binned_quantile, merged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsbench_kit.data.dataset import Dataset
 
 METRICS: Final = ("completion_latency", "latency", EITHER_LATENCY, "submission_latency")
 """The metrics that have such curves; the first that a run has does, where none is asked for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -11,7 +12,7 @@ from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "bandwidth": ("value",),
@@ -58,7 +59,7 @@ PLACE: Final = pl.col("metric").replace_strict(list(_ORDER), range(len(_ORDER)),
 """Which of several metrics stands for an effect: the first."""
 
 
-def wanted(metrics: Sequence[str] | None = None, there: Iterable[str] = METRICS) -> pl.Expr:
+def wanted(metrics: object = None, there: Iterable[str] = METRICS) -> pl.Expr:
     """Return a filter for the measurements of some metrics, by default of `STATISTICS`.
 
     Parameters
@@ -75,7 +76,7 @@ def wanted(metrics: Sequence[str] | None = None, there: Iterable[str] = METRICS)
     """
     chosen = STATISTICS
     if metrics is not None:
-        several = [metrics] if isinstance(metrics, str) else metrics
+        several = metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
         chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in map(str, several)}
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:

@@ -11,15 +11,14 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.analysis.groups import ROLES, comparable, groups_of
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RangeError, RequestError
 from fsbench_kit.stats import special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.data.dataset import Dataset
 
 _SURE: Final = 0.8
 """How sure it is that runs vary no more than `cv_high`."""
@@ -160,22 +159,22 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     design = Design(groups, Evidence(pilot, factor))
     planned = design.plan.runs.join(design.rows, on="pair")
     group = pl.concat(
-        planned.filter(side=number).join(
-            groups.pairs.select(group=side).with_row_index("row").cast({"row": pl.Int64}), on="row"
+        planned.filter(role=number).join(
+            groups.pairs.select(group=role).with_row_index("row").cast({"row": pl.Int64}), on="row"
         )
-        for number, side in enumerate(SIDES)
+        for number, role in enumerate(ROLES)
     )
     logs = groups.measurements.select("group", "run_id", *settings.CELL, "level", log=pl.col("value").log())
     of_units = group.filter(pl.col("method").is_in(list(_PAIRS))).join(logs, on=["group", "run_id"])
     by = pl.when(pl.col("method") == "units").then("unit").otherwise(pl.col("block").cast(pl.String))
     within = pl.when(pl.col("method") != "units").then("unit")
-    of_side = [pl.col("log").filter(pl.col("side") == side).mean() for side in range(len(SIDES))]
+    of_role = [pl.col("log").filter(pl.col("role") == role).mean() for role in range(len(ROLES))]
     unit = (
         pl.when(pl.col("method") != "units").then(pl.lit("round")).otherwise(pl.col("unit").str.split(" ").list[0])
     )
     ratios = of_units.group_by(
         *settings.CELL, "row", within.alias("within"), by.alias("by"), maintain_order=True
-    ).agg(log=of_side[1] - of_side[0], unit=unit.first(), runs=pl.len())
+    ).agg(log=of_role[1] - of_role[0], unit=unit.first(), runs=pl.len())
     strata = (
         group.filter(pl.col("method").is_in(["values", "strata"]))
         .select("group", "run_id", within="unit")

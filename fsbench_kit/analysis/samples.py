@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES
 from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Sampler:
         self._runs = _as_sample(groups.ragged(groups.measurements[column]))
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
-        self._sides = [groups.pairs[side].to_numpy() for side in SIDES]
+        self._roles = [groups.pairs[role].to_numpy() for role in ROLES]
 
     @property
     def are_positive(self) -> Bools:
@@ -54,11 +54,11 @@ class Sampler:
     @property
     def sizes(self) -> list[Ints]:
         """How many runs the baseline and the candidate of each row have."""
-        return [self._n[groups] for groups in self._sides]
+        return [self._n[groups] for groups in self._roles]
 
     def of(self, rows: Ints) -> Samples:
         """Return the runs of both groups of some rows."""
-        return Samples(rows, *(self.group(groups[rows]) for groups in self._sides))
+        return Samples(rows, *(self.group(groups[rows]) for groups in self._roles))
 
     def group(self, groups: Ints) -> Sample:
         """Return the runs of some groups."""
@@ -89,7 +89,7 @@ def _as_sample(values: Runs) -> Sample:
 
 def shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
     """Return the runs of each row's groups in each block, by default of the blocks that have both."""
-    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    a, b = (pl.col("value").filter(pl.col("role") == role) for role in range(len(ROLES)))
     blocks = planned.sort("row", by, maintain_order=True).group_by("row", by, *within, maintain_order=True)
     known = blocks.agg(a=a, b=b).select("row", "a", "b", unit=pl.col(within[0] if within else by).cast(pl.String))
     return known.filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0) if both else known
@@ -102,7 +102,7 @@ def means_of(blocks: pl.DataFrame) -> pl.DataFrame:
 
 def independent(planned: pl.DataFrame) -> Samples:
     """Return the figures of both groups, in no order."""
-    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    a, b = (pl.col("value").filter(pl.col("role") == role) for role in range(len(ROLES)))
     return of_blocks(planned.sort("row", maintain_order=True).group_by("row", maintain_order=True).agg(a=a, b=b))
 
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import polars as pl
 
 from fsbench_kit.analysis.work import work_of
 from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.dates import of_one_run
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
-from fsbench_kit.model.vocabulary import factor_key
+from fsbench_kit.model.vocabulary import AT, factor_key
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
-
-    Where: TypeAlias = Mapping[str, Sequence[str | int | None] | str | int | None]
+Where: TypeAlias = Mapping[str, Sequence[str | int | None] | str | int | None]
 
 NOT_KNOWN: Final = "not known"
 
 DATE: Final = "date"
-"""The factor that is the day of a run, in UTC, where no setting is called so."""
+"""The factor that is the day of a run: by its name, or else in UTC by its log."""
 
 
 def effective(settings: pl.DataFrame) -> pl.DataFrame:
@@ -144,16 +141,18 @@ _KEYS: Final = (
     "files",
     "stopping_rule",
     "boot",
+    "date",
 )
 
 LAUNCH: Final = pl.concat_str(
-    pl.col("study", "host", "kernel").fill_null(""),
+    pl.col("study", "host", "kernel", "date").fill_null(""),
     pl.when(pl.col("order").is_null())
     .then(pl.lit(""))
     .otherwise(pl.col("source").str.replace("/[^/]*/[^/]*$", "")),
     separator="\n",
 ).alias("launch")
-"""What rounds are counted in: one study on one host under one kernel; of runs made here, one folder."""
+"""What rounds are counted in: one study on one host under one kernel, and one date where names tell it; of runs
+made here, one folder."""
 
 
 def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
@@ -187,12 +186,15 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     if where is not None and not isinstance(where, Mapping):
         raise RequestError(f"{where!r} chooses no cells", hint='Write for example where={"operation": "read"}.')
     settings = effective(dataset.settings)
-    known = _columns(settings, _KEYS).with_columns(memory=pl.coalesce("memory_limit", "memory"))
+    known = _columns(settings, _KEYS).with_columns(
+        memory=pl.coalesce("memory_limit", "memory"), date=pl.when(~of_one_run("date")).then("date")
+    )
     if factor in dataset.runs.columns:
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
-    elif factor == DATE and DATE not in settings["key"]:
+    elif factor == DATE:
+        named = dataset.runs.select("run_id", "started_at", "ended_at").join(known, on="run_id", how="left")
         day = pl.coalesce("started_at", "ended_at").dt.date().cast(pl.String)
-        level = dataset.runs.select("run_id", day.alias("level"))
+        level = named.select("run_id", level=pl.coalesce(_day("date"), day))
     else:
         asked = factor_key(factor, settings["key"].unique())
         level = _columns(settings, [asked]).rename({asked: "level"})
@@ -210,6 +212,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     alike = [key for key in CELL if key in runs.columns and key not in labels]
     runs = runs.with_columns(
         LAUNCH,
+        pl.col("date") if factor != DATE else pl.lit(None, pl.String).alias("date"),
         work_of(runs, settings, alike, factor),
         *(integer(size).alias(f"{size}_setting") for size in _SIZES),
     ).drop(_SIZES)
@@ -224,6 +227,11 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         if 0 < figures[size].null_count() < figures.height:
             figures = figures.with_columns(_known_of_all(size))
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _day(date: str) -> pl.Expr:
+    """Return the day of a date that may have a time."""
+    return pl.when(pl.col(date).str.contains(AT)).then(pl.col(date).str.head(10)).otherwise(date)
 
 
 def _of_one_filesystem_each(level: pl.DataFrame, runs: pl.DataFrame) -> bool:

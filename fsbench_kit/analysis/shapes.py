@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES
 from fsbench_kit.analysis.reasons import Reason
 from fsbench_kit.stats.drift import MIN_RUNS
 from fsbench_kit.stats.steady import WINDOW
@@ -38,8 +38,8 @@ def look(groups: Groups, found: Estimates) -> Bools:
     bimodal, drifting = _shapes(groups, found)
     bimodal &= groups.alike("launch")  # several hosts, kernels or launches have speeds of their own
     few = groups.table["n"].to_numpy() < _FOR_MODES
-    for side in SIDES:
-        group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
+    for role in ROLES:
+        group, level = groups.pairs[role].to_numpy(), groups.of(role, "level").to_series()
         for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
             rows = np.flatnonzero(which[group])
             said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
@@ -91,7 +91,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     if not rows.size:
         return rows
     rounds = groups.measurements["round"].rank("dense").fill_null(1).to_numpy() - 1
-    logs = [_over_rounds(groups, groups.pairs[side].to_numpy()[rows], rounds) for side in SIDES]
+    logs = [_over_rounds(groups, groups.pairs[role].to_numpy()[rows], rounds) for role in ROLES]
     ratios = np.ma.exp(logs[1] - logs[0])
     many = ratios.count(axis=-1) >= WINDOW
     rows, ratios = rows[many], ratios[many]

@@ -6,18 +6,15 @@ withholds none: it says whether that while is over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.metrics import PRIMARY
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.stats.steady import WINDOW
-
-if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
 
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **{name: pl.Int64 if name in {"block_size", "file_size", "threads"} else pl.String for name in settings.CELL},

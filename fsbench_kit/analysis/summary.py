@@ -11,10 +11,10 @@ from fsbench_kit import stats
 from fsbench_kit.analysis import shapes
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimates import Options
+from fsbench_kit.analysis.estimates import CompareOptions
 from fsbench_kit.analysis.estimation import estimate
-from fsbench_kit.analysis.groups import comparable, groups_of, in_groups
-from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.groups import Groups, comparable, groups_of, in_groups
+from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
@@ -24,8 +24,6 @@ from fsbench_kit.stats.student import half_width_by_t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.analysis.groups import Groups
-    from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Floats
@@ -108,7 +106,7 @@ def summarise(
         )
     keys = [name for name in CELL if name != over]
     groups = groups_of(measurements.filter(pl.col(over).is_not_null()), factor, baseline, [*keys, over])
-    options = Options(factor=factor, confidence=confidence)
+    options = CompareOptions(factor=factor, confidence=confidence)
     found = _of_units(groups, Evidence(dataset, factor), over, options)
     by = [*keys, "baseline", "level"]
     rows = [
@@ -127,7 +125,7 @@ _FEWEST: Final = 2
 _OF_UNIT: Final = ("estimate", "standard_error", "per_unit", "degrees", "down", "up")
 
 
-def _of_units(groups: Groups, evidence: Evidence, over: str, options: Options) -> pl.DataFrame:
+def _of_units(groups: Groups, evidence: Evidence, over: str, options: CompareOptions) -> pl.DataFrame:
     """Compare the groups in each unit; usable is what has an error of its own, and no verdict withheld."""
     design = Design(groups, evidence)
     remarks = check(design, footnotes=False)

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import telling
+from fsbench_kit.analysis.groups import Groups, telling
 from fsbench_kit.analysis.intervals import FEWEST_UNITS, MOST_FEW
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.estimates import Estimates, Options
-    from fsbench_kit.analysis.groups import Groups
+    from fsbench_kit.analysis.estimates import CompareOptions, Estimates
     from fsbench_kit.stats.result import Bools, Floats, Ints
 
 _MANY_ROWS: Final = 10
@@ -37,7 +36,7 @@ _POOLED: Final = ("study", "tool", "metric", "statistic")
 """What rows have to share besides the method before they are held to the spread of all of them."""
 
 
-def test(groups: Groups, found: Estimates, modes: Bools, options: Options) -> None:
+def test(groups: Groups, found: Estimates, modes: Bools, options: CompareOptions) -> None:
     """Test each ratio; of a bound, only whether it is 1.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
 from fsbench_kit.stats import levels, steady_state, within_run
 from fsbench_kit.stats.changes import SHORTEST
@@ -20,7 +20,6 @@ from fsbench_kit.stats.series import BATCHES, MIN_FIGURES
 from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.stats.result import Floats, Ints
 
 PREFERRED: Final = ("completion_latency", "latency", "bandwidth", "iops")

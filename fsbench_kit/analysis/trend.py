@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.comparison import COLUMNS, compare
-from fsbench_kit.analysis.groups import comparable, in_groups, levels_of
+from fsbench_kit.analysis.confounders import check
+from fsbench_kit.analysis.design import Design, Evidence
+from fsbench_kit.analysis.groups import ROLES, Groups, comparable, groups_of, in_groups, levels_of, paired
 from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
-from fsbench_kit.analysis.settings import CELL
-from fsbench_kit.analysis.verdict import codes
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.analysis.settings import CELL, Where
+from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.stats import levels, reach, welch_log
 from fsbench_kit.stats.changes import SHORTEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.analysis.settings import Where
-    from fsbench_kit.data.dataset import Dataset
 
 _IN_TIME: Final = re.compile(r"(.+[_.-])?(kernel|version|commit|revision|release|build|date)")
 _FEWEST: Final = 3
@@ -41,7 +42,8 @@ class Trend(NamedTuple):
         the effect; that one has a ratio of 1.
     changes
         A row for each change of an effect, as of a comparison of what was ``before`` with what came ``since``:
-        these are levels, and the change lies between ``earliest`` and ``latest`` with the confidence.
+        these are levels, and the change lies between ``earliest`` and ``latest`` with the confidence. It is not
+        comparable where more than the level differs between these; ``reasons`` and ``footnotes`` say what.
     """
 
     levels: list[str]
@@ -111,7 +113,8 @@ def trend(
     if len(names) < _MANY:
         changes = _decided(_one_per_effect(compare(dataset, factor, consecutive=True, **options)))
     else:
-        changes = pl.DataFrame(list(_steps(course, names, confidence)), schema=_CHANGES, orient="row")
+        steps = _steps(course, measured, Evidence(dataset, factor), names, confidence)
+        changes = pl.DataFrame(list(steps), schema=_CHANGES, orient="row")
     size = pl.col("ratio").log().abs()
     return Trend(names, course, changes.sort(size, descending=True, maintain_order=True))
 
@@ -152,47 +155,106 @@ def _decided(steps: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _steps(course: pl.DataFrame, names: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
-    """Yield the changes in the course of each effect that has a figure on enough levels."""
-    withheld = {*codes("no ratio", "verdict withheld")} - {"BLOCKED_ORDER"}  # their order is the question
-    doubted = pl.col("reasons").list.eval(pl.element().is_in(list(withheld))).list.any().fill_null(value=False)
-    figures = course.filter(pl.col("value_candidate") > 0, ~doubted)
-    effects = [of for _, of in figures.group_by(CELL, maintain_order=True) if of.height >= _MANY]
-    for rows in effects:
-        of = rows.sort(pl.col("level").replace_strict(names, range(len(names)), return_dtype=pl.Int64))
-        own, values = of["level"].to_list(), of["value_candidate"].to_numpy()
-        cut = levels(np.log(values), independent=True)
-        ends = [*cut.starts.tolist(), len(own)]
-        places = reach(np.log(values), cut, confidence, independent=True).tolist()
-        for (earliest, latest), start, since, end in zip(places, ends, ends[1:], ends[2:], strict=False):
-            found = welch_log(values[start:since], values[since:end], confidence)
-            p = 1.0 if found.p is None else float(found.p)
-            p_adjusted = min(1.0, p * (len(own) - 1) * len(effects))
-            first = of.row(0, named=True)
-            if p_adjusted >= 1 - confidence or max(found.high, 1 / found.low) <= first["margin"]:
-                continue
-            gain = found.estimate > 1
-            yield first | {
-                "baseline": _span(own[start:since]),
-                "level": _span(own[since:end]),
-                "value_baseline": None,
-                "value_candidate": None,
-                "n_baseline": since - start,
-                "n_candidate": end - since,
+def _steps(
+    course: pl.DataFrame, measured: pl.DataFrame, evidence: Evidence, names: Sequence[str], confidence: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the changes in the course of each effect that has a sound figure on enough levels."""
+    groups = groups_of(measured.filter(pl.col("state") != "missing"), evidence.factor, None)
+    sound = course.join(
+        _sound(groups, evidence), on=[*CELL, "level"], nulls_equal=True, maintain_order="left"
+    ).with_columns(place=pl.col("level").replace_strict(names, range(len(names)), return_dtype=pl.Int64))
+    effects = [of.sort("place") for _, of in sound.group_by(CELL, maintain_order=True) if of.height >= _MANY]
+    found = [
+        (of, change) for of in effects for change in _cuts(of, confidence, tests=(of.height - 1) * len(effects))
+    ]
+    if not found:
+        return
+    ends = [(of["group"][change["earliest"] - 1], of["group"][change["latest"]]) for of, change in found]
+    beside = _besides(groups, ends, evidence)
+    for (of, change), (reasons, footnotes) in zip(found, beside.iter_rows(), strict=True):
+        own, (start, since, end) = of["level"].to_list(), change["stretches"]
+        first = of.select(*COLUMNS).row(0, named=True)
+        gain = change["ratio"] > 1
+        decided = "better" if gain == (first["better"] == "higher") else "worse"
+        yield first | {
+            "baseline": _span(own[start:since]),
+            "level": _span(own[since:end]),
+            "value_baseline": None,
+            "value_candidate": None,
+            "n_baseline": since - start,
+            "n_candidate": end - since,
+            "confidence": confidence,
+            "method": "Welch's t over levels",
+            "over": "levels",
+            **{name: change[name] for name in ("ratio", "ci_low", "ci_high", "p", "p_adjusted")},
+            "verdict": "not comparable" if reasons else decided,
+            "reasons": reasons,
+            "footnotes": footnotes,
+            "before": own[since - 1],
+            "since": own[since],
+            "earliest": own[change["earliest"]],
+            "latest": own[change["latest"]],
+        }
+
+
+_WITHHELD: Final = codes("no ratio", "verdict withheld")
+
+
+def _sound(groups: Groups, evidence: Evidence) -> pl.DataFrame:
+    """Return the figures of levels that nothing about themselves is to be said against: what others are is theirs.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of `CELL`, ``level``, ``group`` and ``figure``, the geometric mean of the level's runs.
+    """
+    alone = replace(groups, pairs=pl.DataFrame({role: groups.table["group"].cast(pl.Int64) for role in ROLES}))
+    doubts = check(Design(alone, evidence), footnotes=False, of_one=True).with_code(_WITHHELD)
+    figures = (
+        groups.measurements.group_by("group")
+        .agg(
+            figure=pl.col("value").log().mean().exp(),
+            known=(pl.col("value").is_not_null() & (pl.col("value") > 0) & (pl.col("state") == "measured")).all(),
+        )
+        .filter("known", ~pl.col("group").is_in(doubts.implode()))
+    )
+    of_cells = groups.table.select(pl.col(name).cast(COLUMNS[name]) for name in (*CELL, "level"))
+    return of_cells.with_columns(groups.table["group"]).join(figures.drop("known"), on="group")
+
+
+def _cuts(of: pl.DataFrame, confidence: float, *, tests: int) -> Iterator[dict[str, Any]]:
+    """Yield where the figures of an effect's levels change, by how much, and between which levels that is."""
+    figures = of["figure"].to_numpy()
+    cut = levels(np.log(figures), independent=True)
+    ends = [*cut.starts.tolist(), figures.size]
+    places = reach(np.log(figures), cut, confidence, independent=True).tolist()
+    for (earliest, latest), start, since, end in zip(places, ends, ends[1:], ends[2:], strict=False):
+        found = welch_log(figures[start:since], figures[since:end], confidence)
+        p = 1.0 if found.p is None else float(found.p)
+        p_adjusted = min(1.0, p * tests)
+        if p_adjusted < 1 - confidence and max(found.high, 1 / found.low) > of["margin"][0]:
+            yield {
+                "stretches": (start, since, end),
+                "earliest": earliest,
+                "latest": latest,
                 "ratio": float(found.estimate),
                 "ci_low": float(found.low),
                 "ci_high": float(found.high),
-                "confidence": confidence,
                 "p": p,
                 "p_adjusted": p_adjusted,
-                "method": "Welch's t over levels",
-                "over": "levels",
-                "verdict": "better" if gain == (first["better"] == "higher") else "worse",
-                "before": own[since - 1],
-                "since": own[since],
-                "earliest": own[earliest],
-                "latest": own[latest],
             }
+
+
+def _besides(groups: Groups, ends: Sequence[tuple[int, int]], evidence: Evidence) -> pl.DataFrame:
+    """Say what but the factor sets the level after a change apart from the one before; their order does not."""
+    of_group = groups.measurements.partition_by("group", as_dict=True, include_key=False)
+    pairs = [[of_group[group,] for group in pair] for pair in ends]
+    said = check(Design(paired(pairs), evidence), footnotes=False).columns(len(pairs))
+    order = REASONS["BLOCKED_ORDER"]
+    kept = {"reasons": order.code, "footnotes": order.meaning}
+    return said.select(
+        pl.col(name).list.filter(pl.element() != dropped).alias(name) for name, dropped in kept.items()
+    )
 
 
 def _span(names: Sequence[str]) -> str:

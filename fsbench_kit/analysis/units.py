@@ -25,7 +25,7 @@ MANY: Final = 5
 _KEPT: Final = 0.8
 """The least share of runs that pairing has to keep."""
 
-_BOTH: Final = pl.col("side").n_unique() == 2
+_BOTH: Final = pl.col("role").n_unique() == 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Plan:
     Attributes
     ----------
     runs
-        Columns ``pair``, ``side``, ``run_id``, ``method``, ``unit`` (a host or launch, or a stratum) and ``block``
+        Columns ``pair``, ``role``, ``run_id``, ``method``, ``unit`` (a host or launch, or a stratum) and ``block``
         (a round). Runs that take no part are not there.
     notes
         Columns ``pair`` and ``text``: what was chosen, and why.
@@ -47,7 +47,7 @@ class Plan:
 
 NO_PLAN: Final = Plan(
     pl.DataFrame(
-        schema={"pair": pl.Int64, "side": pl.Int32, "run_id": pl.String, "method": pl.String}
+        schema={"pair": pl.Int64, "role": pl.Int32, "run_id": pl.String, "method": pl.String}
         | {"unit": pl.String, "block": pl.UInt32}
     ),
     pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String}),
@@ -61,14 +61,14 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     members
-        Columns ``pair``, ``side``, ``run_id``, ``host``, ``launch``, ``boot`` and ``round``.
+        Columns ``pair``, ``role``, ``run_id``, ``host``, ``launch``, ``date``, ``boot`` and ``round``.
 
     Returns
     -------
     pl.DataFrame
         The same with ``hosts`` and ``launches``, how many of them ran both groups; ``unit``, null where there is
         only one; ``alone``, whether the run's launch takes no part; and ``all``, the pair's runs before. ``boot``
-        is null where not every boot is known, or one of them ran both groups.
+        is null where not every boot is known or one of them ran both groups, ``date`` where not each is known.
     """
     shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
     of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
@@ -81,6 +81,7 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
         launches=_shared("launch"),
         most=pl.col("shared").mean().over("pair"),
         boot=pl.when(pl.col("apart").all().over("pair")).then("boot"),
+        date=pl.when(pl.col("date").is_not_null().all().over("pair")).then("date"),
     )
     one_host, whole = pl.col("hosts") < 2, pl.col("most") >= _KEPT
     within = (pl.col("launches") > 0) & (one_host | (whole & (pl.col("hosts") < MANY)))
@@ -95,8 +96,8 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
 
 def _shared(by: str) -> pl.Expr:
     """Count the hosts or launches that ran both groups, if these alone leave several runs of each group."""
-    sides = [pl.col("side") == side for side in (0, 1)]
-    left = [(pl.col("shared") & side).sum() >= pl.min_horizontal(side.sum(), 2) for side in sides]
+    both = [pl.col("role") == role for role in (0, 1)]
+    left = [(pl.col("shared") & own).sum() >= pl.min_horizontal(own.sum(), 2) for own in both]
     return pl.when(*left).then(pl.col(by).filter("shared").n_unique()).otherwise(0).over("pair")
 
 
@@ -119,16 +120,16 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     by_pair = (
         runs.group_by("pair", maintain_order=True)
         .agg(
-            *(pl.col(name).first() for name in ("all", "hosts", "launches", "boot")),
+            *(pl.col(name).first() for name in ("all", "hosts", "launches", "boot", "date")),
             in_units=pl.col("unit").has_nulls().not_(),
             by_setting=pl.col("stratum").has_nulls().not_(),
             few=pl.when(pl.col("hosts").first() > 1).then("hosts").otherwise("launches").first() < MANY,
             runs=pl.len(),
             paired=pl.col("paired").sum(),
             in_rounds=(pl.col("paired").mean() >= _KEPT) & (_rounds() > 1),
-            freedom=pl.len() > pl.struct("side", "unit").n_unique(),
+            freedom=pl.len() > pl.struct("role", "unit").n_unique(),
             freedom_of_rounds=_rounds() > pl.col("unit").n_unique(),
-            **{name: pl.col("mean").filter(pl.col("side") == side).n_unique() for side, name in enumerate(_MEANS)},
+            **{name: pl.col("mean").filter(pl.col("role") == role).n_unique() for role, name in enumerate(_MEANS)},
         )
         .with_columns(fewest=pl.min_horizontal(_MEANS))
     )
@@ -157,7 +158,7 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     )
     unit = pl.when(pl.col("method") == "means").then("mean").otherwise("unit")
     notes = pl.concat(_notes(units, decided)).sort("pair", maintain_order=True)
-    return Plan(used.select("pair", "side", "run_id", "method", unit.alias("unit"), "block"), notes)
+    return Plan(used.select("pair", "role", "run_id", "method", unit.alias("unit"), "block"), notes)
 
 
 _MEANS: Final = ("means_baseline", "means_candidate")
@@ -173,16 +174,26 @@ def _rounds() -> pl.Expr:
 def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Say which runs were left out, within or over what the groups were compared, and what that holds for."""
     method, several = pl.col("method"), (pl.col("hosts") > 1) | (pl.col("launches") > 1)
-    of_hosts = pl.col("hosts") > 1
-    name, names = (pl.when(of_hosts).then(pl.lit(host)).otherwise(pl.lit(launch)) for host, launch in _NAMES)
+    of_hosts, of_dates = pl.col("hosts") > 1, pl.col("date").is_not_null()
+    name, names = (
+        pl.when(of_hosts).then(pl.lit(host)).when(of_dates).then(pl.lit(date)).otherwise(pl.lit(launch))
+        for host, date, launch in _NAMES
+    )
     number = pl.when(of_hosts).then("hosts").otherwise("launches")
     left = units.group_by("pair", maintain_order=True).agg(
-        pl.col("alone").sum(), elsewhere=pl.col("all").first() - pl.len()
+        pl.col("alone").sum(), pl.col("date").first(), elsewhere=pl.col("all").first() - pl.len()
     )
     alone = decided.select("pair", "method", alone=pl.col("runs") - pl.col("paired"))
     told = [
         (left, pl.col("elsewhere") > 0, _counted("elsewhere", "on a host that ran only one of the groups")),
-        (left, pl.col("alone") > 0, _counted("alone", "of a launch that ran only one of the groups")),
+        *(
+            (
+                left,
+                (pl.col("alone") > 0) & which,
+                _counted("alone", f"of a {unit} that had only one of the groups"),
+            )
+            for which, unit in ((of_dates, "date"), (~of_dates, "launch"))
+        ),
         (
             alone,
             method.is_in(_OF_ROUNDS) & (pl.col("alone") > 0),
@@ -206,7 +217,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         (
             decided,
             (method == "means") & pl.col("boot").is_null(),
-            pl.lit("No launch ran enough of both groups, so the launch is the unit, and each counts once."),
+            pl.format("No {} has enough of both groups, so the {} is the unit, and each counts once.", name, name),
         ),
         (
             decided,
@@ -223,8 +234,10 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         (
             decided,
             (method == "runs") & (pl.col("launches") == 0) & (pl.col("fewest") == 1),
-            pl.lit(
-                "No launch ran enough of both groups: whatever else differs between launches is part of the ratio."
+            pl.format(
+                "No {} has enough of both groups: whatever else differs between {} is part of the ratio.",
+                name,
+                names,
             ),
         ),
     ]
@@ -232,7 +245,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         yield frame.filter(which).select("pair", text=text)
 
 
-_NAMES: Final = (("host", "launch"), ("hosts", "launches"))
+_NAMES: Final = (("host", "date", "launch"), ("hosts", "dates", "launches"))
 
 
 def _counted(runs: str, which: str) -> pl.Expr:

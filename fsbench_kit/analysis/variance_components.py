@@ -14,11 +14,10 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.metrics import PRIMARY
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.stats.series import BATCHES
 
 if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.stats.result import Floats
 
 WITHIN, BETWEEN, LEVELS = "within a run", "between runs", "between levels"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fsbench_kit.charts.forest_plot import forest
     from fsbench_kit.charts.heatmap import ratio_map, ratio_maps
     from fsbench_kit.charts.latency_curves import ecdf, percentiles, percentiles_finding
+    from fsbench_kit.charts.multiples import small_multiples
     from fsbench_kit.charts.order import run_order
     from fsbench_kit.charts.replications import replication, replication_plane
     from fsbench_kit.charts.sample_size import runs_needed
@@ -44,6 +45,7 @@ __all__ = [
     "save",
     "scaling",
     "scaling_finding",
+    "small_multiples",
     "trend_lines",
     "variance_shares",
     "varied_settings",

@@ -18,6 +18,7 @@ from fsbench_kit.charts.style import (
     joined,
     nothing,
     ratio_axis,
+    ratio_domain,
     rows_axis,
     told_apart,
 )
@@ -30,12 +31,14 @@ from fsbench_kit.tables import findings, percent, summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LONGEST_RULE: Final = 4.0
-"""How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
-_EDGE: Final = 1.06
 
 _LINE, _TEXT, _CHARACTER = 14, 132, 6.3
 _WIDTHS: Final = {"page": 460, "column": 190}
+_MANY: Final = 12
+"""Among so many effects a reader can look for some by typing."""
+_FOUND: Final = (
+    "find === '' || (datum.kind === 'effect' && indexof(lower(replace(datum.row, /\\n/g, ' ')), lower(find)) >= 0)"
+)
 _LONGEST_NAME: Final = 22
 """A longer name of the baseline does not stand at the axis."""
 
@@ -79,12 +82,14 @@ def forest(
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["iops"]))
-    >>> "xfs is as fast as ext4, within the margin" in chart.title.text[0]
-    True
+    >>> chart.title.text[0].partition(" of ")[0]
+    'xfs writes as fast as ext4, within the margin'
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     check_size(comparison)
     checked_log(margin)
+    if not isinstance(most, int):
+        raise RequestError(f"{most!r} is not a number of effects", hint="Write for example most=40.")
     for what, asked, known in (("style", style, ("page", "paper")), ("width", width, _WIDTHS)):
         if asked not in known:
             raise RequestError(f"{asked!r} is not a {what} of this chart", hint=known_instead(str(asked), known))
@@ -92,7 +97,7 @@ def forest(
     if rows.effects.is_empty():
         none = ["No row of this comparison has a ratio or a bound."]
         return nothing(none if comparison.height else summary(comparison))
-    data = _placed(rows.drawn, *(ends := _ratio_domain(rows.drawn, margin)))
+    data = _placed(rows.drawn, *(ends := ratio_domain(rows.drawn, "ci_low", "ci_high", margin)))
     check_size(data)
     heading = [title] if title else findings(comparison)[:1]
     summaries = data["summary"].drop_nulls().unique(maintain_order=True)
@@ -111,6 +116,10 @@ def forest(
         bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
         room["params"].append(alt.VariableParameter("view", value=ALL, bind=bound))
         transform = [alt.FilterTransform("datum.view === view")]
+    if rows.effects.height >= _MANY and style == "page":
+        words = alt.BindInput(input="search", name="Rows with ")
+        room["params"].append(alt.VariableParameter("find", value="", bind=words))
+        transform.append(alt.FilterTransform(_FOUND))
     baselines = joined(rows.effects["baseline"])
     axis = "ratio" if len(baselines) > _LONGEST_NAME or ", " in baselines else f"times {baselines}"
     chart = alt.layer(
@@ -138,11 +147,11 @@ def _layers(data: pl.DataFrame, axis: str, low: float, high: float, margin: floa
     hair = (high / low) ** (0.5 / _WIDTHS["page"])
     drop = alt.ExprRef("narrow ? 4 : 0")
     row = rows_axis("row:N", 400, labelExpr="split(slice(datum.label, 6), '\\n')")
-    looks = told_apart(data["level"].drop_nulls(), symbolType="circle")
+    encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     several = data["level"].drop_nulls().n_unique() > 1
     legend: Any = alt.Legend(title=None) if several else None
-    colour = alt.Color("level:N", scale=looks["color"]["scale"], legend=legend)
-    shape = alt.Shape("level:N", scale=looks["shape"]["scale"], legend=legend)
+    colour = alt.Color("level:N", scale=encodings["color"]["scale"], legend=legend)
+    shape = alt.Shape("level:N", scale=encodings["shape"]["scale"], legend=legend)
     of_level = alt.condition("datum.tone === 'shown' || datum.tone === 'open'", colour, alt.value(REFERENCE))
     bottom = ratio_axis("filled:Q", axis, low, high)
     top = ratio_axis("one:Q", axis, low, high)
@@ -220,18 +229,6 @@ def _placed(drawn: pl.DataFrame, low: float, high: float) -> pl.DataFrame:
         cut_low=pl.when(pl.col("ci_low") < low).then(low),
         cut_high=pl.when(pl.col("ci_high") > high).then(high),
     )
-
-
-def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
-    """Return the ends of the ratio axis: all points, the band, and intervals as far as they are bearable."""
-    place = pl.col("place")
-    least = pl.max_horizontal(pl.col("ci_low").fill_null(place), place / _LONGEST_RULE)
-    most = pl.min_horizontal(pl.col("ci_high").fill_null(place), place * _LONGEST_RULE)
-    ends = data.select(
-        low=pl.min_horizontal("place", least).min(),
-        high=pl.max_horizontal("place", most).max(),
-    ).row(0)
-    return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
 
 
 def _explain(rows: Rows, margin: float) -> str:

@@ -72,7 +72,7 @@ def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
     What is lower-is-better is turned round, so that a higher ratio is always better.
     """
     rows = ordered(effects(comparison))
-    every = _turned(rows).drop_nulls("place")
+    every = turned(rows).drop_nulls("place")
     named = _named(every, comparison)
     if every.height <= most:
         drawn = _in_order(_grouped(named, ""))
@@ -94,7 +94,7 @@ def _bound(name: str) -> pl.Expr:
     return pl.when(pl.col(name).is_between(0, math.inf, closed="none")).then(name)
 
 
-def _turned(rows: pl.DataFrame) -> pl.DataFrame:
+def turned(rows: pl.DataFrame) -> pl.DataFrame:
     """Give each row the place of its point, at its ratio or its bound, and turn what is lower-is-better round."""
     of_bound = pl.coalesce(_bound("rounding_low"), _bound("rounding_high"))
     rows = rows.with_columns(place=pl.coalesce("ratio", of_bound), above=pl.col("rounding_low").is_not_null())
@@ -227,7 +227,7 @@ def _row(row: dict[str, Any], view: str, name: str, text: str) -> dict[str, Any]
         "row": name,
         "kind": "effect",
         "level": row["shown"],
-        "tone": _tone(row["verdict"]),
+        "tone": tone(row["verdict"]),
         "text": text,
         "summary": row["summary"],
         "place": row["place"],
@@ -236,7 +236,7 @@ def _row(row: dict[str, Any], view: str, name: str, text: str) -> dict[str, Any]
     }
 
 
-def _tone(verdict: str) -> str:
+def tone(verdict: str) -> str:
     """Say how a mark is drawn: filled where something is shown, grey where it is not for a filesystem."""
     tones = {"better": "shown", "worse": "shown", "equivalent": "equal", "not comparable": "withheld"}
     return tones.get(verdict, "open")
@@ -252,9 +252,9 @@ def _by_operation(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
         name = _wrapped(f"{task}, {shown}" if several else str(task))
         text = interval_words(middle, low, high)
         for number, row in enumerate(group.iter_rows(named=True)):
-            tone = "open" if row["verdict"] == "not comparable" else _tone(row["verdict"])
+            look = "open" if row["verdict"] == "not comparable" else tone(row["verdict"])
             yield _row(row, ALL, name, text if number == 0 else "") | {
-                "tone": tone,
+                "tone": look,
                 "summary": f"{row['name']}: {row['text']}",
                 "ci_low": None,
                 "ci_high": None,

@@ -9,8 +9,10 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.metrics import instead
 from fsbench_kit.charts.style import REFERENCE, captions, check_size, joined, nothing, panels
 from fsbench_kit.model.errors import RequestError, check_given
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
 
 _TILE: Final = 62
@@ -57,6 +59,8 @@ def ratio_map(
     Bandwidth: btrfs ahead of ext4 in 6, behind in 4 of 10 tiles
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
+    if metric not in METRICS:
+        raise RequestError(f"{metric!r} is not a metric", hint=instead(str(metric), comparison["metric"].unique()))
     rows = ordered(comparison).filter(
         pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
     )
@@ -193,7 +197,7 @@ def _drawn(
     measured = base.transform_filter("isValid(datum.text)")
     layers = alt.layer(
         measured.mark_rect(stroke="white").encode(color=colour),
-        measured.mark_text(fontSize=10.5).encode(
+        measured.mark_text(fontSize=alt.ExprRef(_FITTING)).encode(
             text="text:N",
             color=alt.condition("datum.dark", alt.value(_ON_DARK_TILE), alt.value(_ON_TILE)),
         ),
@@ -214,6 +218,9 @@ def _drawn(
         layers, panels_of, said, height=step, width=width, columns=max(1, math.floor(_PAGE / (width + 90)))
     )
 
+
+_FITTING: Final = "min(10.5, bandwidth('x') / 2.6)"
+"""The size of letters with which four digits fit into a tile, however narrow a page is."""
 
 _ON_TILE, _ON_DARK_TILE = "#1f2934", "#fefefe"
 """Ink that stays as it is on a dark page, as tiles do."""

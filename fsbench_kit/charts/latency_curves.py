@@ -206,7 +206,7 @@ def _share(rank: float) -> str:
 def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
     names = every["panel"].unique(maintain_order=True).to_list()
     data = every.filter(pl.col("panel").is_in(names[:most]))
-    looks = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    encodings = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
     middle = _middle(data)
     channels = {
         "ribbon": ("color",),
@@ -231,7 +231,7 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
             mark.encode(
                 detail="curve:N",
                 tooltip=[alt.Tooltip(f"{tip}:N") for tip in tips.get(name, ("level", "within", *counts, "curve"))],
-                **{channel: looks[channel] for channel in channels[name]},
+                **{channel: encodings[channel] for channel in channels[name]},
             )
             for name, mark in marks.items()
             if known.get(name, True)

@@ -19,15 +19,13 @@ from fsbench_kit.charts.style import (
     panels,
     told_apart,
 )
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import CELL, cell_label, metric_text, ordered, percent, prefix, varying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from fsbench_kit.data.dataset import Dataset
 
 
 def run_order(
@@ -92,7 +90,7 @@ def run_order(
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
         (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
     )
-    looks = told_apart(data["level"])
+    encodings = told_apart(data["level"])
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -109,8 +107,8 @@ def run_order(
                 scale=alt.Scale(zero=False, padding=8),
                 axis=alt.Axis(tickCount=4, minExtent=44),
             ),
-            color=looks["color"],
-            shape=looks["shape"],
+            color=encodings["color"],
+            shape=encodings["shape"],
             tooltip=[
                 alt.Tooltip(f"{name}:N")
                 for name in ("level", "figure", "place", "round", "source")

@@ -38,7 +38,7 @@ _ROW_HEIGHT: Final = 18
 _CAPTION_WIDTH: Final = 364
 PUBLISHED: Final = "published"
 REPLICATED: Final = "replicated, with interval"
-_LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
+_STYLE: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
 
 
 def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetChart:
@@ -81,14 +81,14 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         low=pl.min_horizontal("place", "low", "pair_low").min(),
         high=pl.max_horizontal("place", "high", "pair_high").max(),
     ).row(0)
-    colours, shapes = (list(column) for column in zip(*_LOOK.values(), strict=True))
+    colours, shapes = (list(column) for column in zip(*_STYLE.values(), strict=True))
     base = alt.Chart().encode(
         y=rows_axis("cell:N", _LABEL_WIDTH),
-        yOffset=alt.YOffset("whose:N", sort=list(_LOOK)),
-        color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=colours)),
+        yOffset=alt.YOffset("whose:N", sort=list(_STYLE)),
+        color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=colours)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
     )
-    shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=shapes))
+    shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=shapes))
     places = ratio_axis("place:Q", "ratio", min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1)
     layers = alt.layer(
         alt.Chart()

@@ -24,7 +24,7 @@ from fsbench_kit.charts.style import (
     told_apart,
     unit_axis,
 )
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
@@ -34,7 +34,6 @@ from fsbench_kit.tables import CELL, cell_names, cell_text, metric_text, ordered
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fsbench_kit.data.dataset import Dataset
 
 _HEIGHT: Final = 220
 _SIZES: Final = ("block_size", "file_size", "total_size")
@@ -280,21 +279,21 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
             labelSeparation=6,
         ),
     )
-    looks = told_apart(data["level"])
+    encodings = told_apart(data["level"])
     base = alt.Chart()
     layers = alt.layer(
         base.mark_point(filled=True, size=36, opacity=0.6).encode(
             x=x,
             y=alt.Y("value:Q", title=None, scale=log_scale(low, high), axis=unit_axis(low, high, unit)),
-            color=looks["color"],
-            shape=looks["shape"],
+            color=encodings["color"],
+            shape=encodings["shape"],
             tooltip=["level:N", "summary:N", "source:N"],
         ),
         # a figure that is absent would break the line
         base.transform_filter("isValid(datum.mean)")
         .mark_line()
-        .encode(x=x, y="mean:Q", color=looks["color"], strokeDash=looks["strokeDash"]),
-        base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=looks["color"]),
+        .encode(x=x, y="mean:Q", color=encodings["color"], strokeDash=encodings["strokeDash"]),
+        base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=encodings["color"]),
         data=pl.concat([data, means], how="diagonal"),
     )
     heading = [title or _heading(curves, setting)]

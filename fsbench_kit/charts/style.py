@@ -22,7 +22,7 @@ MOST_ROWS: Final = 5000
 """More rows than this are not a chart but a table of points: they have to be summarised first."""
 
 
-class Look(NamedTuple):
+class Style(NamedTuple):
     """How a level looks in every chart: some do not see colours, and some paper is grey."""
 
     colour: str
@@ -32,25 +32,25 @@ class Look(NamedTuple):
 
 _HOURGLASS: Final = "M-.7,-.7L.7,-.7L-.7,.7L.7,.7Z"
 
-LOOKS: Final = {
-    "ext4": Look("#0072b2", "circle", [1, 0]),
-    "xfs": Look("#d55e00", "square", [5, 2]),
-    "zfs": Look("#7b3294", "triangle-up", [1.5, 1.5]),
-    "btrfs": Look("#009e73", "diamond", [8, 2, 2, 2]),
-    "ext3": Look("#56b4e9", "triangle-down", [3, 3]),
-    "ext2": Look("#8c9eae", "triangle-left", [10, 4]),
-    "f2fs": Look("#e69f00", "cross", [5, 2]),
-    "jfs": Look("#cc79a7", "triangle-right", [1.5, 1.5]),
-    "nilfs2": Look("#8c510a", _HOURGLASS, [3, 3]),
-    "reiserfs": Look("#661100", "cross", [8, 2, 2, 2]),
+STYLES: Final = {
+    "ext4": Style("#0072b2", "circle", [1, 0]),
+    "xfs": Style("#d55e00", "square", [5, 2]),
+    "zfs": Style("#7b3294", "triangle-up", [1.5, 1.5]),
+    "btrfs": Style("#009e73", "diamond", [8, 2, 2, 2]),
+    "ext3": Style("#56b4e9", "triangle-down", [3, 3]),
+    "ext2": Style("#8c9eae", "triangle-left", [10, 4]),
+    "f2fs": Style("#e69f00", "cross", [5, 2]),
+    "jfs": Style("#cc79a7", "triangle-right", [1.5, 1.5]),
+    "nilfs2": Style("#8c510a", _HOURGLASS, [3, 3]),
+    "reiserfs": Style("#661100", "cross", [8, 2, 2, 2]),
 }
-"""The looks of filesystems, the same in every chart. The colours are of Okabe and Ito, who chose them so that
+"""The styles of filesystems, the same in every chart. The colours are of Okabe and Ito, who chose them so that
 people tell them apart whatever they see of red and green, and more of different lightness."""
-_OTHER_LOOKS: Final = tuple(
-    Look(colour, look.shape, look.dash)
-    for colour, look in zip(
+_OTHER_STYLES: Final = tuple(
+    Style(colour, style.shape, style.dash)
+    for colour, style in zip(
         ("#333333", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#6699cc", "#b8860b"),
-        LOOKS.values(),
+        STYLES.values(),
         strict=False,
     )
 )
@@ -85,31 +85,25 @@ _MOST_LINES: Final = 4
 _MOST_DESCRIBED: Final = 12
 
 
-def looks_of(names: Sequence[str]) -> list[Look]:
-    """Return the look of each level: a filesystem's own, or one of the others in their order."""
-    others = [name for name in names if name.lower() not in LOOKS]
-    spare = {name: _OTHER_LOOKS[i % len(_OTHER_LOOKS)] for i, name in enumerate(others)}
-    return [spare.get(name) or LOOKS[name.lower()] for name in names]
-
-
-def colour_scale(levels: Iterable[str]) -> alt.Scale:
-    """Give each level its colour."""
-    names = in_order(levels)
-    return alt.Scale(domain=names, range=[look.colour for look in looks_of(names)])
+def styles_of(names: Sequence[str]) -> list[Style]:
+    """Return the style of each level: a filesystem's own, or one of the others in their order."""
+    others = [name for name in names if name.lower() not in STYLES]
+    spare = {name: _OTHER_STYLES[i % len(_OTHER_STYLES)] for i, name in enumerate(others)}
+    return [spare.get(name) or STYLES[name.lower()] for name in names]
 
 
 def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
     """Return the encodings that give each level its colour, its shape and its dash."""
     names, shown = in_order(levels), alt.Legend(title=None, **legend)
-    looks = looks_of(names)
+    styles = styles_of(names)
 
     def scale(of: Sequence[Any]) -> dict[str, Any]:
         return {"scale": alt.Scale(domain=names, range=of), "legend": shown}
 
     return {
-        "color": alt.Color("level:N", **scale([look.colour for look in looks])),
-        "shape": alt.Shape("level:N", **scale([look.shape for look in looks])),
-        "strokeDash": alt.StrokeDash("level:N", **scale([look.dash for look in looks])),
+        "color": alt.Color("level:N", **scale([style.colour for style in styles])),
+        "shape": alt.Shape("level:N", **scale([style.shape for style in styles])),
+        "strokeDash": alt.StrokeDash("level:N", **scale([style.dash for style in styles])),
     }
 
 
@@ -126,6 +120,33 @@ def ratio_axis(field: str, title: str, low: float, high: float) -> alt.X:
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=_ticks(low, high, _RATIO_STEPS), format="~g", labelOverlap="greedy"),
     )
+
+
+_LONGEST_RULE: Final = 4.0
+"""How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
+_EDGE: Final = 1.06
+
+
+def ratio_domain(data: pl.DataFrame, low: str, high: str, margin: float) -> tuple[float, float]:
+    """Return the ends of a ratio axis: all points, the band, and intervals as far as they are bearable.
+
+    Parameters
+    ----------
+    data
+        With a column ``place``.
+    low, high
+        The columns of the intervals' ends.
+    margin
+        That of the band.
+    """
+    place = pl.col("place")
+    least = pl.max_horizontal(pl.col(low).fill_null(place), place / _LONGEST_RULE)
+    most = pl.min_horizontal(pl.col(high).fill_null(place), place * _LONGEST_RULE)
+    ends = data.select(
+        low=pl.min_horizontal(place, least).min(),
+        high=pl.max_horizontal(place, most).max(),
+    ).row(0)
+    return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
 
 
 def _ticks(low: float, high: float, steps: Mapping[float, Sequence[float]]) -> list[float]:
@@ -194,14 +215,14 @@ def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **optio
     def either(narrow: str, wide: str) -> alt.ExprRef:
         return alt.ExprRef(f"narrow ? {narrow} : {wide}")
 
-    look = {
+    style = {
         "labelAlign": either("'left'", "'right'"),
         "labelBaseline": either("'bottom'", "'middle'"),
         "labelOffset": either(str(ABOVE), "0"),
         "labelPadding": either("0", "10"),
         "labelLimit": either("2000", str(width)),
     }
-    axis = alt.Axis(ticks=False, domain=False, zindex=1, **look | options)
+    axis = alt.Axis(ticks=False, domain=False, zindex=1, **style | options)
     return alt.Y(field, sort=sort, title=None, axis=axis)
 
 

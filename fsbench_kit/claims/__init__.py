@@ -24,12 +24,13 @@ from fsbench_kit.claims.relations import RELATIONS, Known, Relation
 from fsbench_kit.claims.verdict import judge, unjudged
 from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.reading import read
-from fsbench_kit.data.study import read_study, study_folders
+from fsbench_kit.data.study import ClaimFacts, StudyDescription, read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.toml_lines import lines_of_keys
-from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
+from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.data.study import ClaimFacts, StudyDescription
 
 __all__ = ["COLUMNS", "RELATIONS", "Relation", "audit"]
 

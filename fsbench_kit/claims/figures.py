@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.study import ClaimFacts
 
-Chosen = dict[str, str | int]
-Choice = dict[str, "str | int | list[str | int]"]
+Selection = dict[str, "str | int | list[str | int]"]
 How = Literal["each", "sum", "mean", "ratio"]
 
 
@@ -104,14 +103,16 @@ def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
                 yield from _pairs(claim, figures, where, of, than)
 
 
-def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Choice]:
+def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Selection]:
     """Return all filesystems that a choice does not name."""
     named = of.get("filesystem")
     known = sorted(set(figures["filesystem"].drop_nulls()))
     return [{"filesystem": name} for name in known if name not in (named if isinstance(named, list) else [named])]
 
 
-def _pairs(claim: ClaimFacts, figures: pl.DataFrame, where: Choice, of: Choice, than: Choice) -> Iterator[Cell]:
+def _pairs(
+    claim: ClaimFacts, figures: pl.DataFrame, where: Selection, of: Selection, than: Selection
+) -> Iterator[Cell]:
     single = [only(only(figures, where), group) for group in (of, than)]
     lists = [{**_lists(where), **_lists(group)} for group in (of, than)]
     of_rows, than_rows = (_pooled(*group, claim) for group in zip(single, lists, strict=True))
@@ -151,7 +152,7 @@ def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:
 _NONE: Final = Figure(None, None, None)
 
 
-def each(choice: Mapping[str, Any], how: How) -> Iterator[Choice]:
+def each(choice: Mapping[str, Any], how: How) -> Iterator[Selection]:
     """Yield every combination of the values that are listed, or the lists where each is taken as one."""
     if how != "each":
         yield dict(choice)
@@ -160,11 +161,11 @@ def each(choice: Mapping[str, Any], how: How) -> Iterator[Choice]:
     yield from (dict(zip(choice, values, strict=True)) for values in product(*lists))
 
 
-def _lists(choice: Choice) -> dict[str, list[str | int]]:
+def _lists(choice: Selection) -> dict[str, list[str | int]]:
     return {column: value for column, value in choice.items() if isinstance(value, list)}
 
 
-def only(figures: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
+def only(figures: pl.DataFrame, chosen: Selection) -> pl.DataFrame:
     """Keep the rows that have what was chosen."""
     return figures.filter(
         *(
@@ -259,7 +260,7 @@ def cell_name(chosen: Mapping[str, object], row: Mapping[str, object] | None = N
     )
 
 
-def _group_name(claim: ClaimFacts, group: Choice) -> str:
+def _group_name(claim: ClaimFacts, group: Selection) -> str:
     name = cell_name(group)
     return f"{claim.groups} of {name}" if _lists(group) else name
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from fsbench_kit.claims.relations import RELATIONS
+from fsbench_kit.claims.relations import RELATIONS, Finding
 from fsbench_kit.claims.words import metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.claims.relations import Finding
     from fsbench_kit.data.study import ClaimFacts
 
 Evidence = Literal["replicated", "means of runs", "within-run only", "single figures", "stated by the log", "none"]

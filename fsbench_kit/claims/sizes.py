@@ -69,8 +69,8 @@ def stated(claim: ClaimFacts, unit: str) -> Stated:
     >>> from fsbench_kit.data.study import ClaimFacts
     >>> def counts(size):
     ...     return stated(ClaimFacts(id="c", says="c", relation="ratio", size=size), "1")[:2]
-    >>> counts("2"), counts("about 100"), counts("5 to 15"), counts("> 2")
-    ((1.5, 2.5), (50.0, 150.0), (5.0, 15.0), (2.0, None))
+    >>> counts("2"), counts("about 100"), counts("5 to 15"), counts("> 2"), counts("> 20%")
+    ((1.5, 2.5), (50.0, 150.0), (5.0, 15.0), (2.0, None), (0.2, None))
     """
     if claim.band is not None:
         low, high = (_read(end, unit).value for end in claim.band)
@@ -79,7 +79,7 @@ def stated(claim: ClaimFacts, unit: str) -> Stated:
                 f"the band runs from {claim.band[0]} down to {claim.band[1]}", hint="Turn it round."
             )
         return Stated(low, high)
-    size = claim.size or ""
+    size = re.sub(r"(?<=\d)%", " %", claim.size or "")
     match _FORMS.fullmatch(size):
         case None:
             raise RequestError(f"cannot read the size {size!r}", hint=_HINT)

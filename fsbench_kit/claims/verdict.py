@@ -9,13 +9,12 @@ import polars as pl
 from fsbench_kit.analysis.confounders import between
 from fsbench_kit.analysis.confounders.figures import contradictions
 from fsbench_kit.claims import messages
-from fsbench_kit.claims.relations import RELATIONS
+from fsbench_kit.claims.relations import RELATIONS, Direction, Finding, Known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsbench_kit.claims.messages import Evidence
-    from fsbench_kit.claims.relations import Direction, Finding, Known
     from fsbench_kit.data.study import ClaimFacts
 
 Verdict = Literal[

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fsbench_kit.model.errors import InputError, RequestError, needs_extra
+from fsbench_kit.model.errors import RequestError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +25,9 @@ def elsewhere(hosts: Path | None, scheduler: str | None) -> Iterator[Executor | 
             yield executor
     elif scheduler is not None:
         with needs_extra("cluster", "--scheduler"):
-            from distributed import Client
-        try:
-            client: Any = Client(scheduler, timeout="10s")  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            raise InputError(f"the scheduler does not answer: {error}", file=scheduler) from None
-        with client:
+            from fsbench_kit.data.dask import client_of
+
+        with client_of(scheduler) as client:
             yield client.get_executor(pure=False)
     else:
         yield None

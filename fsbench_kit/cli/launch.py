@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +10,16 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.hosts import check_there, launch_there, preview_there
 from fsbench_kit.cli.inputs import found_plan
 from fsbench_kit.cli.options import assumed
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError, needs_extra
 
 if TYPE_CHECKING:
-    from fsbench_kit.launch import Campaign
+    from collections.abc import Collection
+
+    from fsbench_kit.launch import Campaign, LaunchResult, Plan
 
 
 def launch_command(
@@ -69,11 +71,21 @@ def launch_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Launch on each host that a file names, and bring their runs here; with --study, continue.",
+            help="Launch on each host that a file names, as the hosts of a plan, and bring their runs.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The same on the hosts of a Dask scheduler's workers, such as tcp://node1:8786.",
         ),
     ] = None,
     patience: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="With --ssh, how long a host may be silent.")
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="How long another host may be silent before it counts as lost."
+        ),
     ] = 600,
     to: Annotated[
         Path,
@@ -93,10 +105,9 @@ def launch_command(
     fsbench launch plan.toml --ssh hosts.txt --study fleet
     """
     with needs_extra("launch", "fsbench launch"):
-        from fsbench_kit.launch import Campaign, launch, read_plan, shown
+        from fsbench_kit.launch import Campaign, launch, shown
         from fsbench_kit.launch import resume as resume_launch
-        from fsbench_kit.launch.progress import from_here
-        from fsbench_kit.launch.study import CAMPAIGN
+        from fsbench_kit.launch.hosts_study import find_hosts_study
         from fsbench_kit.launch.targets import Folders
 
     devices = device or []
@@ -112,37 +123,51 @@ def launch_command(
             "an interrupted block keeps its plan and its levels",
             hint="Leave them out: fsbench launch --campaign NAME --resume",
         )
-    if ssh is not None:
-        others = (campaign, resume, retry_failed, replace, dry_run, commands, check, devices)
-        if plan is None or any(others):
-            raise RequestError(
-                "--ssh takes a plan, --study, --patience and --to, and nothing else",
-                hint="fsbench launch PLAN --ssh hosts.txt --study NAME; the same command continues it.",
-            )
-        _on_hosts(plan, ssh, study, to, patience)
-        return
-    begun = None
-    if campaign is not None:
-        begun = Campaign(to / campaign, None if plan is None else read_plan(found_plan(plan)))
-    if dry_run:
-        if plan is None and begun is None and not resume:
-            raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _dry_run(plan, to, devices, begun, resume=resume, commands=commands)
-        return
-    if commands:
+    if ssh is not None and scheduler is not None:
+        raise RequestError("a launch is made on hosts or on a scheduler's", hint="Leave out --ssh or --scheduler.")
+    if ssh is not None and (plan is None or resume):
+        raise RequestError("--ssh needs a plan", hint="fsbench launch PLAN --ssh hosts.txt --study NAME")
+    if dry_run and plan is None and campaign is None and not resume:
+        raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
+    if commands and not dry_run:
         raise RequestError("--commands needs --dry-run", hint="fsbench launch --dry-run --commands PLAN")
-    if check:
-        if plan is None or resume:
-            raise RequestError("--check needs a plan", hint="fsbench launch --check plans/quick.toml")
-        _check(found_plan(plan), to)
-        return
+    if check and (plan is None or resume):
+        raise RequestError("--check needs a plan", hint="fsbench launch --check plans/quick.toml")
     if resume and (study or replace):
         raise RequestError(
             "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    name, folder = _resumed(plan, to, begun) if resume else (plan, to if begun is None else begun.folder)
+    given = None if plan is None or resume else _plan(plan, ssh, scheduler)
+    begun = None if campaign is None else Campaign(to / campaign, given)
+    name, folder = _resumed(plan, to, begun) if resume else (study, to if begun is None else begun.folder)
+    there = find_hosts_study(folder, name) if resume else None
+    work = there.plan if there is not None else begun.plan if begun is not None else given
+    if work is not None and (work.hosts or scheduler) and (there is not None or not resume):
+        if retry_failed or replace or devices or (dry_run and resume):
+            what = "on other hosts, launches take no --retry-failed, --replace or --device"
+            raise RequestError(what, hint="Launch on the host itself.")
+        if there is not None:
+            name, folder = there.folder.name, there.folder.parent
+        elif begun is not None:
+            block = begun.next if dry_run else begun.begin(assumed(levels) or {})
+            work, name = block.plan, block.name
+        if dry_run:
+            if begun is not None:
+                typer.echo(str(begun))
+            preview_there(work, scheduler, commands=commands)
+        elif check:
+            check_there(work, scheduler)
+        else:
+            _tell(launch_there(work, name, folder, patience, scheduler))
+        return
+    if dry_run:
+        _dry_run(given, name, folder, devices, begun, resume=resume, commands=commands)
+        return
+    if given is not None and check:
+        _check(given, to)
+        return
     where: dict[str, Any] = {"root": Path.cwd(), "to": folder, "devices": devices}
     try:
         with shown(out) as progress:
@@ -153,65 +178,68 @@ def launch_command(
                 if begun.caution is not None:
                     out.print(begun.caution)
                 result = launch(block.plan, **where, study=block.name, progress=progress)
-            elif name is None:
+            elif given is None:
                 raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
             else:
-                plan_to_run = read_plan(found_plan(name))
-                result = launch(plan_to_run, **where, study=study, replace=replace, progress=progress)
+                result = launch(given, **where, study=study, replace=replace, progress=progress)
     except KeyboardInterrupt:
         again = Folders(Path.cwd(), folder).command_to_resume()
         err.print(f"Interrupted. The finished runs are kept. To resume: {again}")
         raise typer.Exit(130) from None
+    _tell(result)
+
+
+def _tell(result: LaunchResult) -> None:
     from fsbench_kit.analysis.steady_state import sentence, steady_state
+    from fsbench_kit.launch import Campaign
+    from fsbench_kit.launch.progress import from_here
+    from fsbench_kit.launch.study import CAMPAIGN, PLAN
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
-    with suppress(InputError):  # no run has a figure
-        steady = sentence(steady_state(fsb.read(result.folder)))
-        if steady is not None:
-            out.print(steady)
+    if (result.folder / PLAN).is_file():  # of several hosts, each has an order of its own
+        with suppress(InputError):  # no run has a figure
+            steady = sentence(steady_state(fsb.read(result.folder)))
+            if steady is not None:
+                out.print(steady)
     if (result.folder.parent / CAMPAIGN).is_file():
         typer.echo(str(Campaign(from_here(result.folder.parent))))
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _on_hosts(name: str, hosts: Path, study: str | None, to: Path, patience: float) -> None:
-    from fsbench_kit.data.ssh import connected, read_hosts
-    from fsbench_kit.launch import read_plan, shown
-    from fsbench_kit.launch.hosts import Worker, launch_on
+def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:
+    """Return a plan, with the hosts that a file names."""
+    from fsbench_kit.data.ssh import read_hosts
+    from fsbench_kit.launch import read_plan
 
-    plan, named = read_plan(found_plan(name)), read_hosts(hosts)
-    try:
-        with connected(named) as executors, shown(out) as progress:
-            workers = {host.name: Worker(executors[host.name], host.folder) for host in named}
-            result = launch_on(
-                plan, workers, root=Path.cwd(), to=to, study=study, patience=patience, progress=progress
-            )
-    except KeyboardInterrupt:
-        err.print("Interrupted. The finished runs are kept. To continue, give the same command with --study NAME.")
-        raise typer.Exit(130) from None
-    out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
-    if result.stopped or result.failures:
-        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
+    elsewhere = hosts is not None or scheduler is not None
+    plan = read_plan(found_plan(name), elsewhere=elsewhere)
+    if elsewhere and plan.hosts:
+        raise RequestError(
+            "the plan names its hosts", hint="Leave out --ssh and --scheduler, or the hosts of the plan."
+        )
+    if hosts is None:
+        return plan
+    return plan.model_copy(update={"hosts": {host.name: str(host) for host in read_hosts(hosts)}})
 
 
 def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
     """Return the name of a study to resume, and where it is: a study's folder says both."""
-    from fsbench_kit.launch.study import PLAN
+    from fsbench_kit.launch.study import HOSTS, PLAN
 
     if campaign is not None:
         return None, campaign.folder
-    if study is None or not Path(study, PLAN).is_file():
+    if study is None or not any(Path(study, kind).is_file() for kind in (PLAN, HOSTS)):
         return study, to
     folder = Path(study).resolve()
     return folder.name, folder.parent
 
 
-def _check(plan: Path, to: Path) -> None:
-    from fsbench_kit.launch import read_plan, shown, try_plan
+def _check(plan: Plan, to: Path) -> None:
+    from fsbench_kit.launch import shown, try_plan
 
     with shown(out) as progress:
-        trial = try_plan(read_plan(plan), Path.cwd(), progress, to=to)
+        trial = try_plan(plan, Path.cwd(), progress, to=to)
     for sentence in (*trial.notes, *trial.estimates):
         typer.echo(sentence)
     if trial.failures:
@@ -220,21 +248,26 @@ def _check(plan: Path, to: Path) -> None:
 
 
 def _dry_run(
-    plan: str | None, to: Path, devices: list[str], campaign: Campaign | None, *, resume: bool, commands: bool
+    plan: Plan | None,
+    name: str | None,
+    folder: Path,
+    devices: list[str],
+    campaign: Campaign | None,
+    *,
+    resume: bool,
+    commands: bool,
 ) -> None:
-    from fsbench_kit.launch import dry_run, find_study, read_plan
+    from fsbench_kit.launch import dry_run, find_study
 
+    made: Collection[str] = ()
     if resume:
-        name, folder = _resumed(plan, to, campaign)
         study = find_study(folder, name)
-        preview = dry_run(study.plan, Path.cwd(), devices, to=study.folder.parent, made=study.made)
+        plan, folder, made = study.plan, study.folder.parent, study.made
     elif campaign is not None:
         typer.echo(str(campaign))
-        preview = dry_run(campaign.next.plan, Path.cwd(), devices, to=campaign.folder)
-    else:
-        preview = dry_run(read_plan(found_plan(str(plan))), Path.cwd(), devices, to=to)
-    typer.echo(str(preview))
-    for step in preview.steps if commands else ():
-        typer.echo(f"\n# {step.title}")
-        for command in step.commands:
-            typer.echo(shlex.join(command))
+        plan = campaign.next.plan
+    if plan is not None:
+        preview = dry_run(plan, Path.cwd(), devices, to=folder, made=made)
+        typer.echo(str(preview))
+        for line in preview.commands if commands else ():
+            typer.echo(line)

@@ -43,6 +43,12 @@ Masked = Annotated[
 ]
 
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="The same on the workers of a Dask scheduler, such as tcp://node1:8786."),
+]
+
+
 Baseline = Annotated[str | None, typer.Option(help="The level that all others are compared with.")]
 
 

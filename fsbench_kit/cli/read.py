@@ -13,7 +13,7 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.elsewhere import elsewhere
 from fsbench_kit.cli.inputs import found_path, inputs, read
-from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, assumed
+from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, Scheduler, assumed
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
 from fsbench_kit.model.errors import InputError, RequestError
 
@@ -57,12 +57,7 @@ def read_command(
             help="With --to FOLDER, read on the hosts that a file names; they have the same files as this one.",
         ),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="The same on the workers of a Dask scheduler, such as tcp://node1:8786."
-        ),
-    ] = None,
+    scheduler: Scheduler = None,
     mask: Masked = False,
 ) -> None:
     """Read logs, show what is in them, and write them as a table on request.
@@ -173,9 +168,13 @@ def _explain(paths: list[str]) -> None:
 
 def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
     """Return files, and those in folders at any depth that are not hidden."""
+    from fsbench_kit.data.files import SHOWS_ITSELF, kernel_filesystem
+
     for item in items:
         if isinstance(item, Path) and item.is_dir():
             os.scandir(item).close()  # which raises where it may not be read, as rglob does not
+            if (of_kernel := kernel_filesystem(item)) is not None:
+                raise InputError(SHOWS_ITSELF.format(of_kernel), file=item)
             found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]
             if not found:
                 raise InputError("there is no file in this folder", file=item)

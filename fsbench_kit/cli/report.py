@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.elsewhere import elsewhere
 from fsbench_kit.cli.exits import AGAINST
 from fsbench_kit.cli.inputs import read
-from fsbench_kit.cli.options import Baseline, Names
+from fsbench_kit.cli.options import Baseline, Names, Scheduler
 from fsbench_kit.model.errors import ReportError, RequestError, needs_extra
 
 if TYPE_CHECKING:
@@ -46,11 +47,19 @@ def report_command(
             "with 5 if there is anything to say.",
         ),
     ] = None,
+    ssh: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Run the notebooks on the hosts that a file names; they see the same folders."
+        ),
+    ] = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Make the pages of a folder with logs, or those of a project; they open offline.
 
     fsbench report results/
     fsbench report --to site/
+    fsbench report --to site/ --ssh hosts.txt
     fsbench report new/ --to site/ --against site-before/
     """
     with needs_extra("notebooks", "fsbench report"):
@@ -72,8 +81,17 @@ def report_command(
             raise RequestError("--names, --factor and --baseline are for logs", hint="fsbench report FOLDER ...")
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
-    with shown(out) as progress:
-        manifests = report(spec, to, root=root, fresh=fresh, publish=publish, against=other, progress=progress)
+    with elsewhere(ssh, scheduler) as executor, shown(out) as progress:
+        manifests = report(
+            spec,
+            to,
+            root=root,
+            executor=executor,
+            fresh=fresh,
+            publish=publish,
+            against=other,
+            progress=progress,
+        )
     for name, manifest in manifests.items():
         if manifest.error is not None:
             err.print(f"{name}: {manifest.error}")

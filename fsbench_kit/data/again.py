@@ -39,7 +39,7 @@ class Outcome:
     with_runs
         The paths of those that have runs.
     marks
-        Those of their runs, see `deduplication.marks`; ``None`` where more than these links them.
+        Those of their runs, see `deduplication.Marks.of_files`; ``None`` where more than these links them.
     assembly
         Their frames.
     """
@@ -106,7 +106,7 @@ def renewed(
     own = [log for log in logs if log.source in changed]
     found, said = found_in(own)
     marked = marks(found)
-    affected = _linked(pl.concat([before.marks, marked]), changed)
+    affected = _linked(pl.concat([before.marks, marked.of_files(found)]), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
@@ -121,10 +121,10 @@ def renewed(
         found, said = found_in(own)
         marked = marks(found)
     place = {source: number for number, source in enumerate(dict.fromkeys(log.source for log in logs))}
-    whole = _spliced(before.assembly, assembly(own, found, said), affected, place)
+    whole = _spliced(before.assembly, assembly(own, found, said, marked), affected, place)
     stay = before.marks.filter(~pl.col("source").is_in(affected))
     is_certain = all(read[file.path].stamp == file.stamp for file in files if file.path in read)
-    return Outcome(traces, with_runs, pl.concat([stay, marked]), whole), is_certain
+    return Outcome(traces, with_runs, pl.concat([stay, marked.of_files(found)]), whole), is_certain
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:

@@ -15,7 +15,8 @@ import polars as pl
 
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.deduplication import Found, Remark, merged, same_runs
+from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
+from fsbench_kit.data.deduplication.agreement import hashed
 from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
@@ -73,15 +74,15 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     return assembly(given, *found_in(given)).dataset
 
 
-def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame) -> Assembly:
-    """Do the same with the runs that were found in logs, and what is said in these."""
-    sets, remarks = same_runs(found)
+def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks | None = None) -> Assembly:
+    """Do the same with the runs that were found in logs, what is said in these, and the marks of those runs."""
+    sets, remarks = same_runs(found, marks)
     of = found.facts["source"].gather(pl.Series(list(map(min, sets)), dtype=pl.Int64))
     found, more = _merged(found, sets)
     settings = _with_outside(found)
     runs = _runs_frame(found)
     measurements = found.columns.measurements
-    is_repeated = measurements["primary"] & measurements.select(RUN, "primary", *MEASUREMENT_KEY).is_duplicated()
+    is_repeated = measurements["primary"] & _have_others(measurements, (RUN, "primary", *MEASUREMENT_KEY))
     checks = [
         (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
     ]
@@ -294,12 +295,17 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
         yield _Check(run, Diagnostic(code="UNREAD_FIGURE", message=message, line=line, excerpt=number))
 
 
+def _have_others(rows: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    """Tell of rows whether others have the same in some columns."""
+    return pl.Series(hashed(rows, names)).is_duplicated()
+
+
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     """Find settings that are known from several origins which do not agree."""
     if settings["origin"].n_unique() < 2:
         return
     place = (RUN, "scope", "part", "key")
-    differing = settings.filter(settings.select(place).is_duplicated()).filter(
+    differing = settings.filter(_have_others(settings, place)).filter(
         pl.col("key") != "command",
         pl.col("origin").n_unique().over(place) > 1,
         pl.col("value").n_unique().over(place) > 1,

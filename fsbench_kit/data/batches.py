@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -229,6 +229,8 @@ class _Found:
 
     def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
         """Read those of some files together that can be, and the others each by itself."""
+        if not files:
+            return []
         found, left = read([data.decode("utf-8") for _, data, _ in files])
         return self._columns(files, found.items(), left)
 
@@ -267,22 +269,19 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
         contents[index][start:end]
         for index, start, end in zip(indexes, logs.runs["start"], logs.runs["end"], strict=True)
     ]
-    runs = logs.runs.with_columns(
-        pl.Series(FILE, np.array(numbers)[indexes]),
-        format=pl.lit(name),
-        sha256=pl.Series([hashlib.sha256(data).hexdigest() for data in own], dtype=pl.String),
-        last_line=pl.col("line") + pl.Series([data.count(b"\n") for data in own], dtype=pl.Int64),
-    )
+    of_files = {
+        FILE: pl.Series(FILE, np.array(numbers)[indexes]),
+        "format": pl.repeat(name, len(indexes), eager=True),
+        "sha256": pl.Series([hashlib.sha256(data).hexdigest() for data in own], dtype=pl.String),
+        "last_line": logs.runs["line"] + pl.Series([data.count(b"\n") for data in own], dtype=pl.Int64),
+    }
     belonging = {
-        frame: _typed(
-            getattr(logs, frame).with_columns(pl.Series(RUN, row_of[getattr(logs, frame)["log"].to_numpy()])),
-            schema,
-        )
+        frame: _typed(found, schema, {RUN: pl.Series(RUN, row_of[found["log"].to_numpy()])})
         for frame, schema in BELONGING.items()
-        if frame != "too_large"
+        if (found := getattr(logs, frame, None)) is not None
     }
     return Columns(
-        runs=_typed(runs, RUNS),
+        runs=_typed(logs.runs, RUNS, of_files),
         **belonging,
         too_large=pl.DataFrame(schema=BELONGING["too_large"]),
         diagnostics=_said(logs, numbers, contents),
@@ -291,14 +290,22 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
 
 def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
     """Return what is said of undamaged logs: by their cross-checks, and of no-break spaces."""
-    own = logs.diagnostics.with_columns(pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()]))
+    files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
     of_spaces = [
-        {FILE: numbers[index], **{name: getattr(said, name) for name in DIAGNOSTICS.names()[1:]}}
+        {FILE: numbers[index], **{name: getattr(item, name) for name in DIAGNOSTICS.names()[1:]}}
         for index, start, end in logs.runs.select("log", "start", "end").rows()
-        if not contents[index].isascii() and (said := no_break_spaces(contents[index], start, end)) is not None
+        if not contents[index].isascii() and (item := no_break_spaces(contents[index], start, end)) is not None
     ]
-    return pl.concat([_typed(own, DIAGNOSTICS), pl.DataFrame(of_spaces, schema=DIAGNOSTICS)])
+    said = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
+    return pl.concat([said, pl.DataFrame(of_spaces, schema=DIAGNOSTICS)]) if of_spaces else said
 
 
-def _typed(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+def _typed(frame: pl.DataFrame, schema: pl.Schema, more: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Return columns of a frame, and some more, as a schema has them; a query of Polars would take longer."""
+    columns = {name: more[name] if name in more else frame[name] for name in schema}
+    return pl.DataFrame(
+        [
+            (column if column.dtype == schema[name] else column.cast(schema[name])).alias(name)
+            for name, column in columns.items()
+        ]
+    )

@@ -23,7 +23,7 @@ import polars as pl
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import BELONGING, Columns, packed, unpacked
+from fsbench_kit.data.columns import BELONGING, Columns, Packing, unpacked
 from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
@@ -63,20 +63,21 @@ class ReadFiles:
             return None
         return Read(part, None, stamp)
 
-    def keep(self, read: Iterable[Read]) -> None:
+    def keep(self, read: Iterable[Read], packing: Packing) -> None:
         """Keep what was read of files, instead of what was kept before."""
         kept = {each.stamp: each.part for each in read if each.stamp is not None and each.fio_log is None}
         if sum(stamp.size for stamp in kept) >= _LEAST:
             stamps = pl.DataFrame(list(kept), schema=_STAMPS, orient="row")
-            self._entry.write([stamps, *Columns.gathered(list(kept.values())).frames()])
+            self._entry.write([stamps, *Columns.gathered(list(kept.values())).frames()], packing)
 
 
 def read_cached(
-    files: Sequence[File], places: Sequence[Path], executor: Executor | None, *, keeping: bool = True
+    files: Sequence[File], places: Sequence[Path], executor: Executor | None, packing: Packing | None
 ) -> list[Read]:
     """Return what was read of files, of which those are read anew that were not kept as they are.
 
-    What is read of the files of one place, which is a folder, is kept together, if these are all of it.
+    What is read of the files of one place, which is a folder, is kept together, if these are all of it; nothing is
+    where there is no packing.
     """
     caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
     known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
@@ -84,8 +85,9 @@ def read_cached(
     for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
         known[number] = read
     result = [read for read in known if read is not None]
-    for place in {places[number] for number in new if keeping and result[number].stamp is not None}:
-        caches[place].keep(read for read, own in zip(result, places, strict=True) if own == place)
+    if packing is not None:
+        for place in {places[number] for number in new if result[number].stamp is not None}:
+            caches[place].keep((read for read, own in zip(result, places, strict=True) if own == place), packing)
     return result
 
 
@@ -111,7 +113,7 @@ class Outcomes:
             Assembly(runs, of["source"], dict(zip(_BELONGING, belonging, strict=True)), diagnostics),
         )
 
-    def keep(self, outcome: Outcome) -> None:
+    def keep(self, outcome: Outcome, packing: Packing) -> None:
         """Keep it, instead of what was kept before."""
         of_files = {
             "path": list(outcome.traces),
@@ -122,7 +124,8 @@ class Outcomes:
         belonging = (whole.belonging[name] for name in _BELONGING)
         files = pl.DataFrame(of_files, schema=_FILES)
         marks = pl.DataFrame() if outcome.marks is None else outcome.marks
-        self._entry.write([files, marks, whole.of.to_frame(), whole.runs, *belonging, whole.diagnostics])
+        frames = [files, marks, whole.of.to_frame(), whole.runs, *belonging, whole.diagnostics]
+        self._entry.write(frames, packing)
 
 
 _FILES: Final = pl.Schema({"path": pl.String(), "trace": pl.String(), "has_runs": pl.Boolean()})
@@ -163,10 +166,10 @@ class _Entry:
             return
         yield from unpacked(payload)
 
-    def write(self, frames: Iterable[pl.DataFrame]) -> None:
+    def write(self, frames: Iterable[pl.DataFrame], packing: Packing) -> None:
         """Write it at one go, and let go of those files that were not used for longest."""
         with contextlib.suppress(OSError):  # a cache that cannot be written is none
-            _write(self._file, packed(frames))
+            _write(self._file, packing.packed(frames))
 
 
 def _head(payload: bytes) -> bytes:

@@ -263,15 +263,33 @@ class Columns:
         return Columns.from_bytes, (packed(self.frames()),)
 
 
+class Packing:
+    """Packs frames, each only once: what belongs to runs is mostly what was read of their files."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[pl.DataFrame, bytes]] = {}
+
+    def packed(self, frames: Iterable[pl.DataFrame]) -> bytes:
+        """Return frames as bytes, which are remembered."""
+        several = list(frames)
+        new = [frame for frame in several if id(frame) not in self._known]
+        self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
+        return b"".join([self._known[id(frame)][1] for frame in several])
+
+
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: each in Arrow's IPC format, with its length before it."""
-    pieces = io.BytesIO()
-    for frame in frames:
-        piece = io.BytesIO()
-        frame.write_ipc(piece, compression="lz4")  # most of it repeats
-        pieces.write(piece.tell().to_bytes(_LENGTH, "little"))
-        pieces.write(piece.getbuffer())
-    return pieces.getvalue()
+    """Return frames as bytes: each as a stream in Arrow's IPC format, with its length before it."""
+    return b"".join(map(_packed, frames))
+
+
+def _packed(frame: pl.DataFrame) -> bytes:
+    piece = io.BytesIO(bytes(_LENGTH))
+    piece.seek(_LENGTH)
+    frame.write_ipc_stream(piece, compression="lz4")  # most of it repeats
+    length = piece.tell() - _LENGTH
+    piece.seek(0)
+    piece.write(length.to_bytes(_LENGTH, "little"))
+    return piece.getvalue()
 
 
 def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
@@ -279,7 +297,7 @@ def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
     view = memoryview(data)
     while view:
         end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
-        yield pl.read_ipc(io.BytesIO(view[_LENGTH:end]))
+        yield pl.read_ipc_stream(io.BytesIO(view[_LENGTH:end]))
         view = view[end:]
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from os import PathLike
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import polars as pl
 
+from fsbench_kit.data.files import path_given
 from fsbench_kit.data.flat import flat as as_flat
 from fsbench_kit.data.summary import summary
 from fsbench_kit.data.tabular import keep_logs, write
@@ -254,7 +254,7 @@ class Dataset:
         ...     fsb.read(folder).runs.equals(data.runs)
         True
         """
-        target = Path(target)
+        target = path_given(target)
         if target.is_dir() or not target.suffix:
             if wide:
                 raise RequestError("six frames are not one wide table", file=target, hint="Give a file: wide.csv")
@@ -295,7 +295,17 @@ class LazyDataset:
         return {name: getattr(self, name) for name in SCHEMAS}
 
     def collect(self) -> Dataset:
-        """Read all six frames."""
+        """Read all six frames.
+
+        Examples
+        --------
+        >>> import tempfile, fsbench_kit as fsb
+        >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     data.write(folder)
+        ...     fsb.scan(folder).collect().measurements.equals(data.measurements)
+        True
+        """
         return Dataset(**{name: frame.collect() for name, frame in self.frames.items()})
 
     def filter(self, *predicates: pl.Expr, **constraints: Any) -> LazyDataset:
@@ -333,7 +343,7 @@ def _of_runs(
     try:
         runs = frames["runs"].filter(*predicates, **constraints)
         runs.lazy().collect_schema()
-    except (pl.exceptions.ColumnNotFoundError, pl.exceptions.ComputeError) as error:
+    except (pl.exceptions.ColumnNotFoundError, pl.exceptions.ComputeError, TypeError) as error:
         what = re.split(r";|\n", str(error), maxsplit=1)[0]
         hint = f"The columns of runs are {', '.join(SCHEMAS['runs'])}."
         raise RequestError(f"cannot filter runs: {what}", hint=hint) from error
@@ -363,4 +373,4 @@ def scan(folder: str | PathLike[str]) -> LazyDataset:
     ...     fsb.scan(folder).measurements.filter(metric="iops").collect().height
     8
     """
-    return LazyDataset(**scan_frames(Path(folder)))
+    return LazyDataset(**scan_frames(path_given(folder)))

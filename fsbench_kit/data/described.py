@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.data.batches import File
 from fsbench_kit.data.files import STUDY_FILE
-from fsbench_kit.data.finding import Several, found_loose
+from fsbench_kit.data.finding import Result, Seen, Several, found_loose
 from fsbench_kit.data.launched import log_names, run_facts, with_run_facts
 from fsbench_kit.data.log import Log, log_with
 from fsbench_kit.data.names import not_fitting, said_by, templates_of
-from fsbench_kit.data.study import companions, read_study, table_lines
+from fsbench_kit.data.study import StudyDescription, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.data.finding import Result, Seen
-    from fsbench_kit.data.study import StudyDescription
 
 
 def found_in_study(folder: Path, seen: Seen) -> Iterator[Log | Several]:

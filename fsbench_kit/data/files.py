@@ -10,8 +10,10 @@ import errno
 import glob
 import io
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
@@ -107,12 +109,74 @@ _KINDS: Final = (
 )
 
 
+def path_given(target: object) -> Path:
+    """Return the path that was given to be written or opened.
+
+    Raises
+    ------
+    RequestError
+        If it is none.
+    """
+    if not isinstance(target, str | os.PathLike):
+        raise RequestError(
+            f"{type(target).__name__} is not a path", hint="Give a path, as text or a pathlib.Path."
+        )
+    if not os.fspath(target):
+        raise RequestError("an empty string is not a path", hint="Give the path of a file or folder.")
+    return Path(os.fspath(target))
+
+
+def check_executor(executor: object) -> None:
+    """Refuse what cannot read files elsewhere."""
+    if executor is not None and not hasattr(executor, "submit"):
+        raise RequestError(
+            f"{type(executor).__name__} is not an executor",
+            hint="Give one of concurrent.futures, or leave it out.",
+        )
+
+
 def is_folder(path: Path) -> bool:
     """Whether a path leads to a folder, as far as can be seen."""
     try:
         return path.is_dir()
     except OSError:
         return False  # which is said when it is read
+
+
+_OF_THE_KERNEL: Final = re.compile(
+    r"binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|efivarfs|fusectl|hugetlbfs|mqueue|nsfs|proc|pstore"
+    r"|rpc_pipefs|securityfs|selinuxfs|smackfs|sysfs|tracefs"
+)
+
+
+SHOWS_ITSELF: Final = "The kernel shows itself there ({}), and keeps no logs: it was not searched."
+
+
+def kernel_filesystem(folder: Path) -> str | None:
+    """Return the type of the filesystem that a folder is in, if the kernel shows itself there and keeps no files.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> kernel_filesystem(Path("/proc")), kernel_filesystem(Path.cwd())
+    ('proc', None)
+    """
+    try:
+        device = folder.stat().st_dev
+    except OSError:
+        return None  # which is said when it is read
+    return None if os.major(device) else _types().get(f"0:{os.minor(device)}")
+
+
+@cache
+def _types() -> dict[str, str]:
+    """Return the types of the filesystems of the kernel by their devices, where the kernel tells them."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    found = {mount.split()[2]: mount.partition(" - ")[2].partition(" ")[0] for mount in mounts}
+    return {device: name for device, name in found.items() if _OF_THE_KERNEL.fullmatch(name)}
 
 
 def not_regular(path: Path) -> str | None:

@@ -16,7 +16,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.batches import File
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.files import Inode, Stamp, inode, is_folder, is_launched, is_study, name_of, not_regular
+from fsbench_kit.data.files import (
+    SHOWS_ITSELF,
+    Inode,
+    Stamp,
+    inode,
+    is_folder,
+    is_launched,
+    is_study,
+    kernel_filesystem,
+    name_of,
+    not_regular,
+)
 from fsbench_kit.data.log import Log, log_with
 from fsbench_kit.data.remote import is_remote
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
@@ -109,6 +120,8 @@ def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
         return read_before(item, seen) or File(str(item), may_be_pipe=True)
     if item.resolve() == Path(item.resolve().anchor):
         return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
+    if (of_kernel := kernel_filesystem(item)) is not None:
+        return log_with(item, "UNREADABLE", SHOWS_ITSELF.format(of_kernel))
     return read_before(item, seen) or Several(
         list(_found_in_folder(item, seen)), partial(_or_no_log, item), is_its_logs=True
     )
@@ -198,6 +211,8 @@ def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
         yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
         yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
+    elif entry.is_dir() and (of_kernel := kernel_filesystem(entry)) is not None:
+        yield log_with(entry, "SKIPPED", SHOWS_ITSELF.format(of_kernel))
     elif (before := read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir():

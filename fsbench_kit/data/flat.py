@@ -19,6 +19,8 @@ PLACE: Final = ("run_id", "scope", "part")
 def flat(frames: Mapping[str, pl.LazyFrame], settings: Sequence[str]) -> pl.LazyFrame:
     """Return the table; see `fsbench_kit.Dataset.flat`."""
     for key in settings:
+        if not isinstance(key, str):
+            raise RequestError(f"{key!r} is not the key of a setting", hint='Write for example flat("kernel").')
         if key in SCHEMAS["runs"] or key in SCHEMAS["measurements"]:
             raise RequestError(f"{key} is a column already", hint="Leave it out of the settings.")
     runs = frames["runs"].rename({"line": "run_line"})

@@ -24,9 +24,9 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
 
     Folders belong to names as far as these are alike without them, or as folders vary and hold several files.
     Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions and
-    patterns such as ``seq-read``. What is the same in all of them stays. What differs is a key: a known
-    filesystem, a size, a number behind ``qd``, ``t`` or ``run``, an access pattern, a date; and the rest is
-    ``name1``, ``name2``, ... for people to rename.
+    words such as ``seq-read`` and ``io_uring``. What is the same in all of them stays. What differs is a key: a
+    known filesystem, a size, a number behind ``qd``, ``t``, ``run`` or ``node``, a pattern, a date; and the
+    rest is ``name1``, ``name2``, ... for people to rename.
 
     Examples
     --------
@@ -55,14 +55,30 @@ def _telling(files: Sequence[PurePath], folders: int) -> int:
 _DATE: Final = (
     r"(?<!\d)(?:19|20)\d\d(?P<day>[-_.]?)(?:0[1-9]|1[0-2])(?P=day)(?:0[1-9]|[12]\d|3[01])"
     r"(?:[-_T ]?[0-2]\d(?P<time>[-_:.]?)[0-5]\d(?:(?P=time)[0-5]\d)?)?(?!\d)"
+    r"|(?<!\d)(?:0[1-9]|[12]\d|3[01])(?P<sep>[-_.])(?:0[1-9]|1[0-2])(?P=sep)(?:19|20)\d\d(?!\d)"
 )
 _PATTERN: Final = (
     r"(?:rand|rnd|random|seq|sequential)[-_]?(?:read|write|rd|wr|rewr|rw|trim)|read|write|rw|trim|rr|sr|sw"
-    r"|random|sequential"
+    r"|random|sequential|rand|seq"
 )
-_WHOLE: Final = rf"{_DATE}|(?<![^\W_])(?:{_PATTERN}|v?\d+(?:\.\d+)+)(?![^\W_])"
+_MIX: Final = r"(?:rand|rnd|seq)?[-_]?rw[-_]?[1-9]\d[-_][1-9]\d"
+_SYSTEM: Final = (
+    r"(?:(?:rhel|centos|rocky|alma)[-_][1-9](?:\.\d+)*(?![\d.])"
+    r"|(?:debian|ubuntu|fedora|(?:open)?suse|sles|alpine|windows|macos|(?:free|net|open)bsd)"
+    r"[-_](?:[1-9]\d(?:\.\d+)*|[1-9](?:\.\d+)+)(?![\d.])"
+    r"|(?:linux|debian|ubuntu|fedora|rhel|centos|rocky|alma|arch|(?:open)?suse|sles|alpine|windows|win|macos|darwin"
+    r"|(?:free|net|open|dragonfly)?bsd|dragonfly|illumos|solaris|omnios)(?:\d+(?:\.\d+)*)?)"
+)
+_ENGINE: Final = r"(?:io_uring|libaio|posix_?aio|psync|pvsync2?|sync|mmap)"
+_SCHEDULER: Final = r"(?:mq-deadline|kyber|bfq|none|deadline|cfq|noop)"
+_BUILD: Final = r"-(?:amd64|arm64|x86_64|aarch64|generic|lowlatency|default)"
+_VERSION: Final = rf"v?\d+(?:\.\d+)+(?:-rc\d+)?(?:(?:-\d+)?{_BUILD})?\+?"
+_PLAIN: Final = r"v?\d+(?:\.\d+)+(?:-rc\d+)?\+?"
+_WHOLE: Final = rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_VERSION})(?![^\W_])"
 """What separators stand in, and do not separate."""
-_SEPARATOR: Final = re.compile(rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].]+)", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(
+    rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].@#]+|(?<=\d)(?=t\d+(?![^\W_])))", re.IGNORECASE
+)
 
 
 def _parts(name: str) -> list[str]:
@@ -88,13 +104,17 @@ def _proposal(names: list[str]) -> Proposal | None:
         return None
     parts: list[str] = []
     used: list[str] = []
-    for place, column in enumerate(zip(*map(_parts, alike), strict=True)):
+    columns = list(zip(*map(_parts, alike), strict=True))
+    alone = [] if _tell_rounds(columns) else [""]
+    for place, column in enumerate(columns):
         if place % 2 or len(set(column)) == 1:
             parts.append(column[0])
             continue
-        start = _common_word(column)
-        values = [text[len(start) :] for text in column]
-        key = _key_of([start] if start else [*parts[-2:-1], ""], values, used)
+        start, key = "", _key_of([""], list(column), used)
+        if key.startswith("name") or key == "round":
+            start = _common_word(column)
+            values = [text[len(start) :] for text in column]
+            key = _key_of([start.rstrip("=")] if start else [*parts[-2:-1], *alone], values, used)
         used.append(key)
         parts.append(f"{start}{{{key}}}")
     template = "".join(parts)
@@ -108,9 +128,18 @@ def _proposal(names: list[str]) -> Proposal | None:
 
 def _common_word(column: tuple[str, ...]) -> str:
     """Return the letters with which all of some texts begin, if a number follows in each."""
-    words = {re.match(r"[^\W\d_]*", text)[0] for text in column}  # type: ignore[index]
+    words = {re.match(r"[^\W\d_]*=?", text)[0] for text in column}  # type: ignore[index]
     (word, *others) = words
     return word if not others and all(text[len(word) :][:1].isdigit() for text in column) else ""
+
+
+def _tell_rounds(columns: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a part says that it is the round, so that no number alone is one."""
+    words = {word for key, known, _ in _FORMS if key == "round" for word in known if word}
+    varied = [place for place, column in enumerate(columns) if place % 2 == 0 and len(set(column)) > 1]
+    within = {_common_word(columns[place]).rstrip("=").lower() for place in varied}
+    before = {columns[place - 2][0].lower() for place in varied if place}
+    return not words.isdisjoint(within | before)
 
 
 def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
@@ -126,10 +155,6 @@ FILESYSTEM: Final = (
     r"(?:ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|reiser4|nilfs2?|bcachefs|ntfs3?|exfat|vfat|fat32|tmpfs|nfs[34]?"
     r"|overlay(?:fs)?|ceph(?:fs)?|lustre|gfs2|ocfs2|apfs|ufs2?|hammer2?)"
 )
-_SYSTEM: Final = (
-    r"(?:linux|debian|ubuntu|fedora|rhel|centos|rocky|alma|arch|(?:open)?suse|sles|alpine|windows|win|macos|darwin"
-    r"|(?:free|net|open|dragonfly)?bsd|illumos|solaris|omnios)\d*"
-)
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("filesystem", ("",), re.compile(FILESYSTEM, re.IGNORECASE)),
@@ -138,12 +163,24 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("block_size", ("bs",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
     ("file_size", ("", "size"), re.compile(r"\d+[gGT](?:i?[bB])?")),
     ("file_size", ("size",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
-    ("kernel", ("linux", "kernel"), re.compile(r"\d+\.\d+(?:\.\d+)?")),
+    ("kernel", ("linux", "kernel"), re.compile(_VERSION, re.IGNORECASE)),
+    ("tool_version", ("fio", "sysbench", "iozone"), re.compile(_PLAIN)),
+    ("workload", ("",), re.compile(rf"{_MIX}|(?:file|web|mail|video)server|varmail|webproxy|oltp", re.IGNORECASE)),
+    ("engine", ("",), re.compile(_ENGINE, re.IGNORECASE)),
+    ("scheduler", ("",), re.compile(_SCHEDULER, re.IGNORECASE)),
+    ("device", ("",), re.compile(r"nvme\d+n\d+(?:p\d+)?|[sv]d[a-z]\d*|md\d+|nullb\d+")),
+    ("raid", ("raid",), _NUMBER),
+    ("host", ("node", "host", "server", "machine", "vm", "box"), re.compile(r"\d+(?:\.[\w.-]+)?")),
     ("os", ("",), re.compile(_SYSTEM, re.IGNORECASE)),
     ("iodepth", ("qd", "q", "iodepth", "depth", "d"), _NUMBER),
     ("threads", ("t", "j", "jobs", "threads", "numjobs", "nj"), _NUMBER),
     ("threads", ("",), re.compile(r"\d+(?:threads|jobs|t|j)")),
     ("date", ("",), re.compile(_DATE)),
+    (
+        "date",
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+        re.compile(r"\d\d?"),
+    ),
     ("round", ("run", "rep", "r", "iter", "iteration", "round", "trial", "n"), _NUMBER),
     ("round", ("",), re.compile(r"\d{1,3}")),
 )

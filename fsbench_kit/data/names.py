@@ -12,16 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import parse  # type: ignore[import-untyped]
 
-from fsbench_kit.data.log import FioLog, log_with
+from fsbench_kit.data.dates import DATE, OTHER_WORDS, iso, with_time
+from fsbench_kit.data.log import FioLog, Log, log_with
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Setting
-
-if TYPE_CHECKING:
-    from fsbench_kit.data.log import Log
 
 FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")
 """Keys that are columns of runs; all others are settings."""
@@ -194,7 +192,8 @@ _ALIASES: Final = {
 """Short names that tools and people use for keys, in names that hold ``key=value``."""
 
 
-def _named(known: Mapping[str, str | int]) -> Named:
+def _named(said: Mapping[str, str | int]) -> Named:
+    known = with_time({"date" if key in OTHER_WORDS else key: value for key, value in said.items()})
     return Named(
         {key: value for key, value in known.items() if key in FACTS},
         tuple(
@@ -238,6 +237,7 @@ _SIZE: Final = _Form("size", r"\d+[kmgtKMGT]?(?:i?[bB])?", _size)
 _COUNT: Final = _Form("count", r"(?:qd|iodepth|depth|d|t|j|x)?\d+(?:threads|jobs|files|t|j|x)?", _count)
 _FORMS: Final = {
     "filesystem": _Form("filesystem", _ANY.pattern, str.lower),
+    **dict.fromkeys(("date", *OTHER_WORDS), _Form("date", f"{DATE}|{_ANY.pattern}", iso)),
     "round": _Form("round", r"(?:run|rep|r)?\d+", _count),
     **dict.fromkeys(("block_size", "file_size", "total_size"), _SIZE),
     **dict.fromkeys(("iodepth", "threads", "files"), _COUNT),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from fsbench_kit.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 

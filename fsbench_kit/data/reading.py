@@ -15,9 +15,11 @@ from fsbench_kit.data.again import Outcome, renewed
 from fsbench_kit.data.assembly import assembly, found_in, legibly
 from fsbench_kit.data.batches import read_files
 from fsbench_kit.data.cache import Outcomes, is_on, read_cached
+from fsbench_kit.data.columns import Packing
 from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.dates import with_times
 from fsbench_kit.data.deduplication import marks
-from fsbench_kit.data.files import Given, flattened
+from fsbench_kit.data.files import Given, check_executor, flattened
 from fsbench_kit.data.finding import Several, files_of, found_as, found_at, results_of, traces_by_path
 from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
@@ -91,11 +93,14 @@ def read(
     >>> fsb.read("raw_results/published/*nvme*").runs.height
     2
     """
+    check_executor(executor)
     seen: Seen = {}
     templates = templates_of(names)
     items = list(flattened(*given))
     found = [found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    dataset = _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
+    dataset = with_times(
+        _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
+    )
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
@@ -145,7 +150,7 @@ def _dataset(
         if have_changed:
             read = read_files(its_files, executor)
         else:
-            read = read_cached(its_files, its_folders, executor, keeping=False)
+            read = read_cached(its_files, its_folders, executor, None)
         return dict(zip((file.path for file in its_files), read, strict=True))
 
     traces = traces_by_path(found) if cached and not names and not assume else None
@@ -157,23 +162,25 @@ def _dataset(
         if again is not None:
             outcome, is_certain = again
             if is_certain:
-                kept.keep(outcome)
+                kept.keep(outcome, Packing())
             return outcome.assembly.dataset
-    read = read_cached(files, folders, executor) if cached else read_files(files, executor)
+    packing = Packing()
+    read = read_cached(files, folders, executor, packing) if cached else read_files(files, executor)
     each_result = list(results(read))
     logs = named(each_result)
     if assume:
         logs = [assumed for log in logs for assumed in with_assumed(log, assume)]
     own = legibly(with_fio_logs(logs))
     runs, said = found_in(own)
-    whole = assembly(own, runs, said)
+    marked = marks(runs)
+    whole = assembly(own, runs, said, marked)
     if traces is not None:
         # What could still change unseen is read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}
         traces |= dict.fromkeys(unsettled, "")
         with_runs = {log.source for log in logs if log.has_runs}
         is_by_itself = not any(isinstance(log, FioLog) for log in logs)
-        kept.keep(Outcome(traces, with_runs, marks(runs) if is_by_itself else None, whole))
+        kept.keep(Outcome(traces, with_runs, marked.of_files(runs) if is_by_itself else None, whole), packing)
     return joined([whole.dataset, *(each for each in each_result if isinstance(each, Dataset))])
 
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 FOLDER: Final = "fsbench-launches"
 
-_SSH: Final = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "ConnectTimeout=15")
+SSH: Final = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "ConnectTimeout=15")
 """Never asks for a password, and notices within a minute that a host is gone."""
 _SIZE: Final = struct.Struct(">Q")
 _READY: Final = b"fsbench is ready\n"
@@ -60,9 +60,49 @@ class Host:
     python: str = sys.executable
     folder: str = FOLDER
 
+    def __str__(self) -> str:
+        """Write it as `host` reads it."""
+        if self.folder != FOLDER:
+            return f"{self.destination} {self.python} {self.folder}"
+        return self.destination if self.python == sys.executable else f"{self.destination} {self.python}"
+
+
+def host(text: str, name: str | None = None) -> Host:
+    """Return the host that is written as ``DESTINATION [PYTHON [FOLDER]]``; paths may begin with ``~/``.
+
+    Parameters
+    ----------
+    text
+        What is written.
+    name
+        What it is called; without one, it has its destination's.
+
+    Raises
+    ------
+    ValueError
+        If this names none.
+
+    Examples
+    --------
+    >>> host("me@node1 ~/fsbench/bin/python /mnt/scratch")
+    Host(name='node1', destination='me@node1', python='fsbench/bin/python', folder='/mnt/scratch')
+    """
+    destination, *paths = text.split() or [""]
+    name = name or re.sub(r"[^\w.-]", "-", re.sub(r"^ssh://|^[^@]*@", "", destination), flags=re.ASCII).strip(
+        ".-_"
+    )
+    if not name or len(paths) > 2 or destination.startswith("-") or any(map(_OF_OTHERS.match, paths)):
+        raise ValueError("this names no host")
+    # Commands and launches begin in the home directory, which `~` is for the shell there alone.
+    return Host(name, destination, *(re.sub("^~(/+|$)", "", path) or "." for path in paths))
+
+
+_OF_OTHERS: Final = re.compile("~[^/]")
+HINT: Final = "Write for example: user@node1 /opt/fsbench/bin/python /mnt/scratch"
+
 
 def read_hosts(path: Path) -> list[Host]:
-    """Read a file that names hosts: a line for each, ``DESTINATION [PYTHON [FOLDER]]``.
+    """Read a file that names hosts, in a line each, as `host` has them.
 
     Raises
     ------
@@ -76,18 +116,18 @@ def read_hosts(path: Path) -> list[Host]:
         raise InputError(f"cannot read the hosts: {why}", file=path) from None
     hosts: dict[str, Host] = {}
     for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].split()
-        if not words:
+        text = line.partition("#")[0].strip()
+        if not text:
             continue
-        if len(words) > 3 or words[0].startswith("-"):
-            hint = "Write for example: user@node1 /opt/fsbench/bin/python /mnt/scratch"
-            raise InputError("this names no host", file=path, line=number, excerpt=line.strip(), hint=hint)
-        name = re.sub(r"[^\w.-]", "-", re.sub(r"^ssh://|^[^@]*@", "", words[0]), flags=re.ASCII).strip(".-_")
-        if name in hosts:
-            what = f'a host "{name}" stands above'
+        try:
+            found = host(text)
+        except ValueError as error:
+            raise InputError(str(error), file=path, line=number, excerpt=line.strip(), hint=HINT) from None
+        if found.name in hosts:
+            what = f'a host "{found.name}" stands above'
             hint = "Name each host once, or give it another name in ~/.ssh/config."
             raise InputError(what, file=path, line=number, excerpt=line.strip(), hint=hint)
-        hosts[name] = Host(name, *words)
+        hosts[found.name] = found
     if not hosts:
         raise InputError("this names no host", file=path, hint="Write one in each line, as ssh knows it.")
     return list(hosts.values())
@@ -136,7 +176,7 @@ class SshExecutor(Executor):
         self._errors.truncate()
         command = shlex.join([self.host.python, "-P", "-m", __name__])
         self._process = subprocess.Popen(
-            [*_SSH, self.host.destination, command],
+            [*SSH, self.host.destination, command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -43,6 +43,8 @@ _GERMAN: Final = _written(".", ",")
 _NO_NUMBER: Final = re.compile(r"\d+(?:\.\d+){2,}")
 """A version, an address, a date."""
 _LIST: Final = re.compile(r"\d+(?:,\d+){2,}")
+_LIST_OF_FIO: Final = re.compile(r"\d+(?:,\d+){3}(?![\d.,])")
+_LONGEST_LIST: Final = 80
 _APART: Final = 12
 """Characters between two lists of one row, as in ``total=7,0,0,0 dropped=0,0,0,0``."""
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2},\d{3}(?!\d)")
@@ -55,7 +57,8 @@ def numerals(chars: str) -> Iterator[Edit]:
     fio also prints lists, ``total=7,0,0,0``. With separators between thousands, where one number of a list ends
     cannot be told: what was a list is made unreadable then.
     """
-    if _SIGN_OF_COMMAS.search(chars) is None and _SIGN_OF_POINTS.search(chars) is None:
+    signs = (sign.start() for sign in _SIGN_OF_COMMAS.finditer(chars))
+    if all(_is_in_list_of_fio(chars, sign) for sign in signs) and _SIGN_OF_POINTS.search(chars) is None:
         return
     found = [match for match in _NUMBER.finditer(chars) if match["number"] is not None]
     found = [match for match in found if _is_written_somehow(match[0]) or _NO_NUMBER.fullmatch(match[0]) is None]
@@ -77,6 +80,13 @@ def numerals(chars: str) -> Iterator[Edit]:
             plain = match[0].replace(thousands, "").replace(decimals, ".")
         if plain != match[0]:
             yield Edit(match.start(), match.end(), plain)
+
+
+def _is_in_list_of_fio(chars: str, comma: int) -> bool:
+    """Whether a comma is one of a list that can be nothing else, as of ``total=2480,2640,0,250``."""
+    start = chars.rfind("=", max(0, comma - _LONGEST_LIST), comma) + 1
+    match = _LIST_OF_FIO.match(chars, start)
+    return start > 0 and match is not None and comma < match.end() and not _is_written_somehow(match[0])
 
 
 def _is_written_somehow(number: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 from altair.utils import schemapi
@@ -13,7 +13,7 @@ from fsbench_kit import charts, tables
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.comparison import compare
 from fsbench_kit.analysis.metrics import wanted
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.explore.options import (
     COORDINATES,
     OF_RUNS,
@@ -24,14 +24,10 @@ from fsbench_kit.explore.options import (
     keeping,
     keeping_factor,
 )
-from fsbench_kit.explore.state import CHARTS, State
+from fsbench_kit.explore.state import CHARTS, State, Value
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.notebooks.display import mimebundle
-
-if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.explore.state import Value
 
 MOST_COMPARISONS: Final = 1000
 """More than these do not follow a hand at once, and no eye follows them."""
@@ -117,34 +113,46 @@ class Exploration:
             choices[name] = choices_of(frame, column)
             state = keeping(state, name, choices[name], said)
             frame = _among(frame, column, state.chosen(name))
+        choices["by"] = tuple(
+            Choice(name, number)
+            for name in COORDINATES
+            if name != state.factor and (number := frame[name].n_unique()) > 1
+        )
+        state = keeping(state, "by", choices["by"], said)
         choices["baseline"] = choices_of(frame, "level")
         state = keeping(state, "baseline", choices["baseline"], said)
         levels = frame.group_by(settings.CELL).agg(pl.col("level").n_unique())["level"]
         pairs = levels * (levels - 1) // 2 if state.all_pairs else levels - 1
         return Options(state, tuple(said), choices, int(pairs.sum()))
 
-    def render(self, state: State) -> View:
-        """Show a state, or what is nearest to it, and say what of it could not be."""
+    def render(self, state: State, *, narrow: bool = False) -> View:
+        """Show a state, or what is nearest to it, and say what of it could not be.
+
+        Parameters
+        ----------
+        narrow
+            Whether its chart has half of a page, beside another one.
+        """
         options = self.options(state)
         state = options.state
         problem = _problem(options)
         if problem:
             return View(options, problem)
         try:
-            comparison = self._comparison(replace(state, chart=State().chart))
+            comparison = self._comparison(replace(state, chart=State().chart, by=None))
             # The specification is not held against its schema, which takes longer than making it.
             if comparison.is_empty():
                 return View(options, _NO_PAIR[state.all_pairs])
             with schemapi.debug_mode(arg=False):
-                spec = self._chart(state, comparison).to_dict(validate=False)
+                spec = self._chart(state, comparison, narrow=narrow).to_dict(validate=False)
         except RequestError as error:
             return View(options, _sentence(error))
         return View(options, tables.findings(comparison)[0], spec, _table(comparison))
 
-    def _chart(self, state: State, comparison: pl.DataFrame) -> Any:
+    def _chart(self, state: State, comparison: pl.DataFrame, *, narrow: bool) -> Any:
         drawn = CHARTS[state.chart]
         of = comparison if drawn.of == "comparison" else self._part_of(state)
-        return getattr(charts, drawn.function)(of, **drawn.arguments(state))
+        return getattr(charts, drawn.function)(of, **drawn.arguments(state), **(drawn.narrow if narrow else {}))
 
     def _compare(self, state: State) -> pl.DataFrame:
         return compare(self._part_of(state), **state.arguments())

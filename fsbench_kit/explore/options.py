@@ -9,8 +9,9 @@ import polars as pl
 
 from fsbench_kit import tables
 from fsbench_kit.analysis import settings
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.order import in_order
-from fsbench_kit.model.vocabulary import METRICS, OPERATIONS, setting_kind
+from fsbench_kit.model.vocabulary import METRICS, setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +48,8 @@ class Options:
     said
         Sentences that say what was given up.
     choices
-        The values of ``study``, ``tool``, ``factor``, ``metrics``, ``baseline``, of the factor, and of those of
-        `COORDINATES` that tell cells apart, in the order in which they are chosen.
+        The values of ``study``, ``tool``, ``factor``, ``metrics``, ``by``, ``baseline``, of the factor, and of
+        those of `COORDINATES` that tell cells apart, in the order in which they are chosen.
     comparisons
         How many rows the comparison of the state has at most.
     """
@@ -72,7 +73,10 @@ _ORDERS: Final = {"operation": list(OPERATIONS), "metric": list(METRICS)}
 
 
 def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:
-    """Give up what was chosen of a column, of the metrics or as the baseline, and is not among the choices."""
+    """Give up what was chosen of a column, of metrics, for panels or as baseline, and is not among the choices."""
+    if name == "by":
+        kept = _kept("panels by", () if state.by is None else (state.by,), choices, said)
+        return replace(state, by=str(kept[0]) if kept else None)
     if name == "metrics":
         kept = _kept("metric", state.metrics, choices, said)
         return replace(state, metrics=tuple(map(str, kept)))

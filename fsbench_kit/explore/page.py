@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NOTEBOOK: Final = "notebooks/07_explore.ipynb"
 
+_LEFT_ALONE: Final = 120
+"""Seconds after which the kernel of a closed page ends: longer than a connection may be broken."""
+
 
 def explore(
     paths: Sequence[str],
@@ -54,7 +57,15 @@ def explore(
     with TemporaryDirectory(prefix="fsbench-explore-") as folder, kernel_sockets() as sockets:
         own = Path(folder, notebook.name)
         nbformat.write(parameterize_notebook(load_notebook_node(str(notebook)), given), own)  # type: ignore[no-untyped-call]
-        Voila.launch_instance([str(own)], config=Config(_settings(sockets, port)))
+        _Page.launch_instance([str(own)], config=Config(_settings(sockets, port)))
+
+
+class _Page(Voila):  # type: ignore[misc]
+    """Voilà with a template that asks no other host for style sheets."""
+
+    def setup_template_dirs(self) -> None:
+        super().setup_template_dirs()
+        self.template_paths.insert(0, str(Path(__file__).with_name("templates")))
 
 
 def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
@@ -63,7 +74,7 @@ def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
             "ip": "127.0.0.1",
             "log_level": "ERROR",
             "tornado_settings": {
-                # Voilà's template asks another host for fonts that nothing here needs.
+                # Nothing here needs another host.
                 "headers": {
                     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
                 },
@@ -71,5 +82,7 @@ def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
             },
             **({"port": port, "open_browser": False} if port else {}),
         },
+        # A page that was closed has no connection any more, and its kernel nobody to work for.
+        "MappingKernelManager": {"cull_idle_timeout": _LEFT_ALONE, "cull_interval": _LEFT_ALONE // 4},
         "KernelManager": sockets,
     }

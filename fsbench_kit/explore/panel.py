@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 import ipywidgets
 from IPython.display import Javascript, display
 
-from fsbench_kit.explore.options import COORDINATES, label, text_of
-from fsbench_kit.explore.state import CHARTS, State, addressed, as_address, as_parameters, as_python, is_page
+from fsbench_kit.explore.options import COORDINATES, Choice, label, text_of
+from fsbench_kit.explore.state import (
+    CHARTS,
+    State,
+    Value,
+    addressed,
+    as_address,
+    as_parameters,
+    as_python,
+    is_page,
+)
 from fsbench_kit.notebooks.display import VEGA_MIME
 from fsbench_kit.tables import counted, one_line
 
@@ -20,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fsbench_kit.explore.exploration import Exploration, View
-    from fsbench_kit.explore.options import Choice
-    from fsbench_kit.explore.state import Value
 
 _ALL: Final = object()
 """Stands first in a list, for leaving it open."""
@@ -62,17 +69,21 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
   .fsbench-explore { flex-wrap: wrap; }
   .fsbench-explore > :first-child { position: static; max-height: none; }
   .fsbench-explore > * { flex-basis: 100% !important; padding: 0 !important; }
+  .fsbench-beside { flex-wrap: wrap; }
+  .fsbench-beside > * { flex-basis: 100% !important; }
 }
 </style>
 """
 """Controls stay in sight, as nothing around them clips; in a narrow window they stand above. A chart is
 never wider than its place, a row of the table is one line, and what is only heard takes no place."""
 
+_KEEP, _DROP = "Keep this beside", "Drop what is beside"
+
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
 _TALLEST: Final = 6
 _WIDE: Final = {"layout": {"width": "auto"}, "style": {"description_width": "84px"}}
-_NAMES: Final = {"factor": "Compare", "metrics": "Metric", "part": "Job"}
+_NAMES: Final = {"factor": "Compare", "metrics": "Metric", "part": "Job", "by": "Panels by"}
 
 
 class Panel:
@@ -109,7 +120,8 @@ class Panel:
     ) -> None:
         self._exploration = exploration
         self._data = data, names
-        self._wanted = addressed(state or State())
+        self._wanted = addressed() or state or State()
+        self._beside = addressed("beside")
         self._following = False
         self._timer: asyncio.TimerHandle | None = None
         self.controls: dict[str, Any] = {
@@ -126,9 +138,17 @@ class Panel:
             "chart": ipywidgets.ToggleButtons(
                 options=[(drawn.label, key) for key, drawn in CHARTS.items()], description=_name("chart")
             ),
+            "by": ipywidgets.Dropdown(description=_name("by"), **_WIDE),
         }
-        self._chart = ipywidgets.Output()
-        self._finding, self._table, self._save = (ipywidgets.HTML().add_class(_PAGE_STYLE) for _ in range(3))
+        self._keep = ipywidgets.Button(description=_KEEP, layout={"width": "auto"})
+        self._keep.on_click(self._kept)
+        self._chart, self._chart_beside = ipywidgets.Output(), ipywidgets.Output()
+        self._finding, self._finding_beside, self._table, self._save = (
+            ipywidgets.HTML().add_class(_PAGE_STYLE) for _ in range(4)
+        )
+        half = {"flex": "1 1 0", "min_width": "0"}
+        self._place = ipywidgets.VBox([self._finding, self._chart], layout=half)
+        self._place_beside = ipywidgets.VBox([self._finding_beside, self._chart_beside], layout=half)
         self._table.layout = {"max_height": "640px", "overflow": "auto"}
         self._python, self._parameters = (
             ipywidgets.Textarea(description=name, rows=rows, **_WIDE)
@@ -148,8 +168,9 @@ class Panel:
             [
                 ipywidgets.HTML(_STYLE),
                 self.controls["chart"],
-                self._finding,
-                self._chart,
+                self.controls["by"],
+                self._keep,
+                ipywidgets.HBox([self._place, self._place_beside]).add_class("fsbench-beside"),
                 self._table,
                 self._away(),
             ],
@@ -176,6 +197,8 @@ class Panel:
     def _changed(self, name: str, old: Any, new: Any) -> State:
         """Return the state that a control asks for."""
         state = self._wanted
+        if name == "by":
+            return replace(state, by=None if new is _ALL else new)
         if name == "baseline":
             return replace(state, baseline=None if new in (_ALL, _EVERY) else new, all_pairs=new is _EVERY)
         if name not in _LISTS:
@@ -186,6 +209,11 @@ class Panel:
         if name == "metrics":
             return replace(state, metrics=values)
         return state.choosing(state.factor if name == _LEVELS else name, values)
+
+    def _kept(self, _button: Any) -> None:
+        """Keep what is shown beside what is chosen next, or drop what was kept."""
+        self._beside = self._wanted if self._beside is None else None
+        self._follow()
 
     def _soon(self) -> None:
         """Follow, once no further change comes."""
@@ -200,7 +228,8 @@ class Panel:
 
     def _follow(self) -> None:
         """Show what is wanted, or what is nearest to it."""
-        self.view = self._exploration.render(self._wanted)
+        two = self._beside is not None
+        self.view = self._exploration.render(self._wanted, narrow=two)
         self._wanted = self.view.state
         self._following = True
         try:
@@ -211,14 +240,21 @@ class Panel:
         # What stands above the chart need not be read twice, and a chart that changes is not heard.
         looks = 'class="fsbench-heard"' if _titled(self.view) else 'style="font-weight:600"'
         self._finding.value = f'<div role="status">{said}<p {looks}>{escape(self.view.finding)}</p></div>'
-        spec, table = self.view.spec, self.view.table
-        self._chart.outputs = () if spec is None else (_output(spec),)
+        self._chart.outputs = _outputs(self.view)
+        self._keep.description = _DROP if two else _KEEP
+        self._place_beside.layout.display = None if two else "none"
+        if self._beside is not None:
+            kept = self._exploration.render(self._beside, narrow=True)
+            looks = "" if not _titled(kept) else ' class="fsbench-heard"'
+            self._finding_beside.value = f"<p{looks}>{escape(kept.finding)}</p>"
+            self._chart_beside.outputs = _outputs(kept)
+        table = self.view.table
         self._table.value = "" if table is None else table._repr_html_()
         self._python.value = self.python
         self._parameters.value = as_parameters(self._wanted, *self._data)
         file = base64.b64encode(self._parameters.value.encode()).decode()
         self._save.value = (
-            f"{_link(self._wanted)}"
+            f"{_link(self._wanted, self._beside)}"
             f'<p><a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and '
             "run <code>papermill notebooks/03_compare.ipynb out.ipynb -f params.yaml</code></p>"
         )
@@ -238,6 +274,9 @@ class Panel:
             control.rows = min(len(there) + 1, _TALLEST)
             control.layout.display = None if len(there) > 1 or name == "study" else "none"
         _options(self.controls["factor"], _labelled("factor", choices["factor"], "level"))
+        _options(self.controls["by"], [("automatic", _ALL), *_labelled("by", choices["by"], "value")])
+        self.controls["by"].value = _ALL if state.by is None else state.by
+        self.controls["by"].layout.display = None if state.chart == "panels" else "none"
         levels = choices["baseline"]
         every = [("none: all pairs", _EVERY)] if len(levels) > 2 or state.all_pairs else []
         _options(self.controls["baseline"], [("automatic", _ALL), *every, *_labelled(state.factor, levels, "run")])
@@ -248,9 +287,9 @@ class Panel:
             self.controls[name].value = getattr(state, name)
 
 
-def _link(state: State) -> str:
+def _link(state: State, beside: State | None) -> str:
     """Link to what is chosen, where the exploration is a page of its own."""
-    return f'<p><a href="{escape(as_address(state))}">Link to what is shown</a></p>' if is_page() else ""
+    return f'<p><a href="{escape(as_address(state, beside))}">Link to what is shown</a></p>' if is_page() else ""
 
 
 def _name(name: str) -> str:
@@ -277,7 +316,9 @@ def _options(control: Any, options: list[tuple[str, Any]]) -> None:
         control.options = options
 
 
-def _output(spec: dict[str, Any]) -> dict[str, Any]:
+def _outputs(view: View) -> tuple[dict[str, Any], ...]:
+    if view.spec is None:
+        return ()
     # As SVG the marks of a chart have names for those who do not see it.
     metadata = {VEGA_MIME: {"embed_options": {"renderer": "svg"}}}
-    return {"output_type": "display_data", "data": {VEGA_MIME: spec}, "metadata": metadata}
+    return ({"output_type": "display_data", "data": {VEGA_MIME: view.spec}, "metadata": metadata},)

@@ -30,6 +30,8 @@ class State:
         Columns of a cell, with their chosen values; what is not named is open. See `choosing`.
     chart
         A key of `CHARTS`.
+    by
+        The second factor, of which `chart` has a panel for each value; without one the chart decides.
     """
 
     factor: str = "filesystem"
@@ -40,6 +42,7 @@ class State:
     confidence: float = 0.95
     margin: float = 1.05
     chart: str = "ratios"
+    by: str | None = None
 
     def chosen(self, name: str) -> tuple[Value, ...]:
         """Return the values that are chosen of a column; none where it is open."""
@@ -52,7 +55,7 @@ class State:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `fsbench_kit.compare` that are not its defaults."""
-        given, default = asdict(self), asdict(State(chart=self.chart))
+        given, default = asdict(self), asdict(State(chart=self.chart, by=self.by))
         chosen = {name: value for name, value in given.items() if value != default[name]}
         if self.metrics:
             chosen["metrics"] = list(self.metrics)
@@ -70,25 +73,28 @@ def is_page() -> bool:
     return _ADDRESS in os.environ
 
 
-def as_address(state: State) -> str:
-    """Return the address, from its page, of what is chosen.
+def as_address(state: State, beside: State | None = None) -> str:
+    """Return the address, from its page, of what is chosen, and of what stands beside it.
 
     Examples
     --------
     >>> as_address(State(factor="host", chart="runs"))
     '?state=%7B%22factor%22%3A%22host%22%2C%22chart%22%3A%22runs%22%7D'
     """
-    return "?" + urlencode({"state": TypeAdapter(State).dump_json(state, exclude_defaults=True).decode()})
+    states = {"state": state} | ({"beside": beside} if beside is not None else {})
+    return "?" + urlencode(
+        {name: TypeAdapter(State).dump_json(of, exclude_defaults=True).decode() for name, of in states.items()}
+    )
 
 
-def addressed(state: State) -> State:
-    """Return what the address of a page asks for; one that asks for nothing, or wrongly, for the given state."""
-    for text in parse_qs(os.environ.get(_ADDRESS, "")).get("state", []):
+def addressed(name: str = "state") -> State | None:
+    """Return what the address of a page asks for: its ``state``, or what stands ``beside``; if that is right."""
+    for text in parse_qs(os.environ.get(_ADDRESS, "")).get(name, []):
         try:
             return TypeAdapter(State).validate_json(text)
         except ValidationError:
             continue
-    return state
+    return None
 
 
 class Call(NamedTuple):
@@ -104,16 +110,23 @@ class Call(NamedTuple):
         What it draws: ``comparison`` or ``dataset``.
     arguments
         Its other arguments, of a state.
+    narrow
+        Those by which it fits into half of a page.
     """
 
     label: str
     function: str
     of: str
     arguments: Callable[[State], dict[str, Any]]
+    narrow: Mapping[str, Any] = {}
 
 
 def _of_comparison(state: State) -> dict[str, Any]:
     return _some(state, "margin")
+
+
+def _of_panels(state: State) -> dict[str, Any]:
+    return ({"by": state.by} if state.by else {}) | _some(state, "margin")
 
 
 def _of_runs(state: State) -> dict[str, Any]:
@@ -127,7 +140,8 @@ def _some(state: State, *names: str) -> dict[str, Any]:
 
 
 CHARTS: Final[Mapping[str, Call]] = {
-    "ratios": Call("Ratios", "forest", "comparison", _of_comparison),
+    "ratios": Call("Ratios", "forest", "comparison", _of_comparison, {"width": "column"}),
+    "panels": Call("Panels", "small_multiples", "comparison", _of_panels, {"columns": 1}),
     "runs": Call("Every run", "run_order", "dataset", _of_runs),
 }
 """The charts that a state can be shown as."""

@@ -213,7 +213,8 @@ def reach(item: Measurement) -> Interval | None:
     if low is None or high is None:
         return None
     floating = _FLOATING * abs(high)
-    is_wide = low < high
+    # With 16 digits, the ends of what prints alike are no more exact than floats.
+    is_wide = high - low > 10 * floating
     slack = either(is_wide, _SLACK * (high - low) / 2 + _SINGLE * abs(high), floating)
     is_cut = (item.value == low) & is_wide
     # A cut figure does not reach its upper end, whatever floats do.

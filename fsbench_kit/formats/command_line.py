@@ -17,7 +17,7 @@ from typing import Final
 from fsbench_kit.model.records import Origin, Setting
 from fsbench_kit.model.units import size
 
-Options = dict[str, tuple[str, Callable[[str], str]]]
+OptionNames = dict[str, tuple[str, Callable[[str], str]]]
 """Option -> setting, and how its value is written."""
 Pairs = Iterable[tuple[str, str]]
 """Settings and their values."""
@@ -76,7 +76,7 @@ def share(value: str) -> str:
     return str(float(Decimal(value) / 100))
 
 
-def setting_of(tool: str, options: Options, name: str, value: str) -> tuple[str, str]:
+def setting_of(tool: str, options: OptionNames, name: str, value: str) -> tuple[str, str]:
     """Return the setting that an option makes, and its value.
 
     >>> setting_of("fio", {"bs": ("block_size", in_bytes)}, "bs", "4k")
@@ -142,7 +142,7 @@ def all_own(arguments: str) -> str:
 
 
 def long_options(
-    tool: str, options: Options, arguments: str, is_flag: Callable[[str], bool] = lambda _: True
+    tool: str, options: OptionNames, arguments: str, is_flag: Callable[[str], bool] = lambda _: True
 ) -> Iterator[tuple[str, str]]:
     """Yield the settings of options like ``--name=value``; the word after one that is no flag is its value."""
     for option in _LONG_OPTION.finditer(own(arguments)):
@@ -230,7 +230,7 @@ def getopt_words(arguments: str, flags: str, names: Sequence[str] = ()) -> tuple
 
 
 def getopt_command_line(
-    tool: str, flags: str, options: Options, *, long: Iterable[str] = (), operands: Iterable[str] = ()
+    tool: str, flags: str, options: OptionNames, *, long: Iterable[str] = (), operands: Iterable[str] = ()
 ) -> CommandLine:
     """Return the command line of a tool that reads its options by ``getopt``.
 

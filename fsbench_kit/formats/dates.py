@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE: Final = re.compile(rf"({'|'.join(_MONTHS)})\s*(\d{{1,2}})\s*(\d\d):(\d\d):(\d\d)\s*(\d{{4}})")
 
 
+@lru_cache(maxsize=2**12)  # the dates of a log are asked for again and again
 def ctime(text: str) -> datetime | None:
     """Read a date, after the day of the week; ``None`` where it is none.
 

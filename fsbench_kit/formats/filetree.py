@@ -40,9 +40,10 @@ from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.records import Diagnostic, Record, Setting
 from fsbench_kit.model.units import Quantity, Rounding, quantity
-from fsbench_kit.model.vocabulary import OPERATIONS, SETTINGS
+from fsbench_kit.model.vocabulary import SETTINGS
 
 TOOL: Final = Tool(name="filetree")
 SIGN: Final = "task,filesystems,metric"

@@ -10,7 +10,7 @@ from typing import Final
 from fsbench_kit.formats.command_line import (
     PUNCTUATION,
     CommandLine,
-    Options,
+    OptionNames,
     all_own,
     in_bytes,
     in_seconds,
@@ -24,7 +24,7 @@ from fsbench_kit.formats.command_line import (
 from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Run, Setting
 
-_OPTIONS: Final[Options] = {
+_OPTIONS: Final[OptionNames] = {
     "bs": ("block_size", in_bytes),
     "blocksize": ("block_size", in_bytes),
     "description": ("description", plain),

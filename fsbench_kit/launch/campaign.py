@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.files import publish
-from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.hosts_study import HostsStudy
+from fsbench_kit.launch.plan import Plan, plan_text, read_plan
 from fsbench_kit.launch.run_record import versions
 from fsbench_kit.launch.schedule import blocks
-from fsbench_kit.launch.study import CAMPAIGN, PLAN, LaunchedStudy
+from fsbench_kit.launch.study import CAMPAIGN, HOSTS, PLAN, LaunchedStudy
 from fsbench_kit.model.errors import LaunchError, RequestError
 from fsbench_kit.model.suggestions import known_instead
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from fsbench_kit.launch.plan import Plan
 
 Levels = dict[str, str]
 """Setting -> its level in a block."""
@@ -86,7 +86,7 @@ class Campaign:
             hint = "Name its plan: fsbench launch PLAN --campaign NAME"
             raise RequestError(f'there is no campaign "{folder.name}"', file=folder.parent, hint=hint)
         self.plan = known
-        self._made = {path.parent.name for path in folder.glob(f"*/{PLAN}")}
+        self._made = {path.parent.name for kind in (PLAN, HOSTS) for path in folder.glob(f"*/{kind}")}
         if self._made and known != begun:
             what = f'the campaign "{folder.name}" was begun with another plan'
             hint = "Leave the plan out to continue it, or choose another name."
@@ -170,6 +170,8 @@ class Campaign:
     @property
     def caution(self) -> str | None:
         """A sentence where the next block would count as one with an earlier one."""
+        if self.plan.hosts:
+            return None  # it is not this machine that makes it
         boot, own = machine_settings().get("boot"), self.next.levels
         of_boot = [block for block in self.made if boot in self._boots(block)]
         if not own or not of_boot or any(block.levels != own for block in of_boot):
@@ -190,8 +192,10 @@ class Campaign:
         told = ": ".join(filter(None, (f"Campaign {self.folder.name}", told, of_levels)))
         return f"{told}. Next: {said(self.next.levels) or 'a launch in another boot'}.\n{self.command}"
 
-    def _study(self, block: Block) -> LaunchedStudy:
+    def _study(self, block: Block) -> LaunchedStudy | HostsStudy:
         folder = self.folder / block.name
+        if (folder / HOSTS).is_file():
+            return HostsStudy(folder, read_plan(folder / HOSTS))
         return LaunchedStudy(folder, read_plan(folder / PLAN))
 
     def _boots(self, block: Block) -> set[str]:
@@ -204,7 +208,8 @@ class Campaign:
 
     def _records(self, block: Block) -> Iterator[dict[str, Any]]:
         study = self._study(block)
-        return map(study.record, study.made)
+        for home in study.homes if isinstance(study, HostsStudy) else (study,):
+            yield from map(home.record, home.made)
 
     def _refuse_unknown(self, levels: Mapping[str, str]) -> None:
         for key, level in levels.items():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.targets import (
+    BaseTarget,
     CryptTarget,
     DirectoryTarget,
     Folders,
@@ -27,6 +28,7 @@ from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.launch.tools import (
     SYSTEM_PROGRAMS,
     ZFS_FUSE,
+    Program,
     check_system,
     has_loop_devices,
     is_administrator,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from fsbench_kit.launch.targets import BaseTarget
-    from fsbench_kit.launch.tools import Program
 
 _SIZE: Final = 512 * 2**20
 

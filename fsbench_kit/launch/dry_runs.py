@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,11 +11,11 @@ from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import caches_problem, mount_of
 from fsbench_kit.launch.resolve import resolve_plan
-from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.schedule import PlannedRun, schedule
 from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.study import LaunchedStudy
-from fsbench_kit.launch.targets import Folders
+from fsbench_kit.launch.targets import Folders, Target
 from fsbench_kit.launch.tools import check_system, isolation_problem
 from fsbench_kit.launch.tuning.applied import pinned
 from fsbench_kit.launch.tuning.kernel import commands
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.schedule import PlannedRun
-    from fsbench_kit.launch.targets import Target
 
 _SHOWN: Final = 4
 """How many runs are named to show the order."""
@@ -76,6 +75,13 @@ class DryRun:
 
     def __str__(self) -> str:
         return "\n".join([*self.notes, *self.grid, self.order, *self.estimates])
+
+    @property
+    def commands(self) -> Iterator[str]:
+        """Every command, in lines of text, below the step that it belongs to."""
+        for step in self.steps:
+            yield f"\n# {step.title}"
+            yield from map(shlex.join, step.commands)
 
 
 def dry_run(

@@ -11,14 +11,13 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.launch.environment import said
+from fsbench_kit.launch.environment import Device, said
 from fsbench_kit.launch.tools import asked, find_program
 from fsbench_kit.launch.tuning.memory import groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.launch.environment import Device
 
 _CPUS: Final = Path("/sys/devices/system/cpu")
 _FREQUENCY: Final = {

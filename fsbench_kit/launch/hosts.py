@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import shutil
 import signal
 import time
@@ -23,11 +22,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.events import Note, Planned, RunEnded
 from fsbench_kit.launch.files import publish
+from fsbench_kit.launch.hosts_study import HostsStudy, Part
 from fsbench_kit.launch.launcher import LaunchResult, study_name
+from fsbench_kit.launch.locks import Owner, locked
 from fsbench_kit.launch.plan import plan_text, read_plan
-from fsbench_kit.launch.remote import Block, begin, look, stop
+from fsbench_kit.launch.remote import Answer, Block, begin, look, stop
 from fsbench_kit.launch.run_record import RECORD
-from fsbench_kit.launch.study import HOSTS, PLAN, LaunchedStudy
+from fsbench_kit.launch.study import HOSTS, PLAN
 from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import FsbenchError, LaunchError, RequestError
 
@@ -87,11 +88,44 @@ def launch_on(
     RequestError
         If `study` cannot be the name of a folder, or the plan is not one for several hosts.
     LaunchError
-        If another plan was launched under that name, or no host could be reached.
+        If another plan was launched under that name, or another process does that, or no host could be reached.
     """
     _refuse_unfit(plan)
-    name = study_name(plan, study)
-    return _Launch(plan, hosts, Folders(root, to).results / name, patience, progress or (lambda _: None)).made()
+    folder = Folders(root, to).results / study_name(plan, study)
+    with locked(f"the study {folder}", Owner.here()):
+        return _Launch(HostsStudy(folder, plan, hosts), hosts, patience, progress or (lambda _: None)).made()
+
+
+def ask_each(
+    plan: Plan, hosts: Mapping[str, Worker], what: Callable[..., Answer], **options: bool
+) -> Iterator[tuple[str, Answer]]:
+    """Ask all hosts something of a plan before its launch, and yield their answers by their names.
+
+    Parameters
+    ----------
+    what
+        `fsbench_kit.launch.remote.try_there` or `fsbench_kit.launch.remote.preview_there`.
+    **options
+        Its options.
+
+    Raises
+    ------
+    RequestError
+        If the plan is not one for several hosts.
+    """
+    _refuse_unfit(plan)
+    study = HostsStudy(Path(), plan, hosts)
+    asked = {
+        part.host: hosts[part.host].executor.submit(what, hosts[part.host].folder, plan_text(part.plan), **options)
+        for part in study.parts
+    }
+    for host, answer in asked.items():
+        try:
+            yield host, answer.result()
+        except BrokenExecutor as error:
+            yield host, Answer([], [f"it does not answer ({error})"])
+        except FsbenchError as error:
+            yield host, Answer([], ["\n".join(filter(None, (error.what, error.hint)))])
 
 
 def _refuse_unfit(plan: Plan) -> None:
@@ -99,28 +133,22 @@ def _refuse_unfit(plan: Plan) -> None:
     if named:
         hint = "The same name may lead to another disk there. Launch it on the host itself."
         raise RequestError(f"a launch on several hosts overwrites no device, such as {named[0]}", hint=hint)
+    if together := [workload.name for workload in plan.workload if getattr(workload, "hosts", None)]:
+        what = f'workload "{together[0]}" has hosts of its own, which make it together'
+        raise RequestError(what, hint="Launch it here: leave out --ssh, --scheduler or the hosts of the plan.")
     for key, levels in plan.campaign.items():
         if len(levels) > 1:
             what = f"this plan varies {key} between the launches of a campaign"
-            raise RequestError(what, hint="Launch it on each host by itself, or leave the campaign out.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What a host is to make: a plan, in a folder of the study."""
-
-    host: str
-    name: str
-    plan: Plan
+            hint = f"Name the campaign: fsbench launch PLAN --campaign NAME --as {key}={levels[0]}"
+            raise RequestError(what, hint=hint)
 
 
 @dataclass
 class _Launch:
     """A launch on several hosts, as it goes on; its hosts are looked after in threads."""
 
-    plan: Plan
+    study: HostsStudy
     hosts: Mapping[str, Worker]
-    folder: Path
     patience: float
     progress: Callable[[Event], None]
     _ended: list[RunEnded] = field(default_factory=list)
@@ -133,17 +161,17 @@ class _Launch:
     def made(self) -> LaunchResult:
         """Make all runs, bring them home, and return what came of it."""
         self._begin()
-        parts = list(self._parts())
-        homes = [self._home(part) for part in parts]
+        parts = list(self.study.parts)
+        homes = [self.study.home(part) for part in parts]
         self._planned = sum(len(home.planned_runs) for home in homes)
         self._done = sum(len(home.made) for home in homes)
-        self.progress(Planned(self.folder.name, str(self.folder), self._planned, self._done))
+        self.progress(Planned(self.study.folder.name, str(self.study.folder), self._planned, self._done))
         while parts:
             self._make(parts)
             parts = list(self._made_up(parts))
         return LaunchResult(
-            study=self.folder.name,
-            folder=self.folder,
+            study=self.study.folder.name,
+            folder=self.study.folder,
             planned=self._planned,
             done=self._done,
             runs=tuple(Path(run.folder) for run in self._ended),
@@ -155,31 +183,23 @@ class _Launch:
 
     def _begin(self) -> None:
         """Write down what is launched, or see that this is what was launched before."""
-        plan = self.folder / HOSTS
-        if self.folder.exists() and not (plan.is_file() and read_plan(plan) == self.plan):
-            what = f'a study "{self.folder.name}" exists already, and raw results are never overwritten'
-            raise LaunchError(what, file=self.folder, hint="Choose another name.")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.glob(".new-*"):  # of a process that was killed
+        plan = self.study.folder / HOSTS
+        if self.study.folder.exists() and not (
+            plan.is_file() and _work(read_plan(plan, elsewhere=True)) == _work(self.study.plan)
+        ):
+            what = f'a study "{self.study.folder.name}" exists already, and raw results are never overwritten'
+            raise LaunchError(what, file=self.study.folder, hint="Choose another name.")
+        self.study.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.study.folder.glob(".new-*"):  # of a process that was killed
             shutil.rmtree(left)
-        plan.write_text(plan_text(self.plan), encoding="utf-8")
+        new = self.study.folder / f".{HOSTS}"
+        new.write_text(plan_text(self.study.plan), encoding="utf-8")
+        publish(new, plan)
 
-    def _parts(self) -> Iterator[_Part]:
-        """Yield what each host is to make at first."""
-        chance = random.Random(self.plan.seed)  # noqa: S311
-        for host in sorted(self.hosts):
-            yield _Part(host, host, self.plan.model_copy(update={"seed": int(chance.random() * 2**32)}))
-
-    def _home(self, part: _Part) -> LaunchedStudy:
-        """Return the folder for the runs of a part."""
-        folder = self.folder / part.name
-        # A host may have left out what it lacks.
-        return LaunchedStudy(folder, read_plan(folder / PLAN) if (folder / PLAN).is_file() else part.plan)
-
-    def _make(self, parts: Sequence[_Part]) -> None:
+    def _make(self, parts: Sequence[Part]) -> None:
         """Make parts: hosts at the same time, and those of one host one after the other."""
         signal.siginterrupt(signal.SIGINT, True)  # Polars has interrupted waits go on
-        by_host: dict[str, list[_Part]] = {}
+        by_host: dict[str, list[Part]] = {}
         for part in parts:
             by_host.setdefault(part.host, []).append(part)
         with ThreadPoolExecutor(len(by_host)) as threads:
@@ -191,39 +211,29 @@ class _Launch:
                 self._stop.set()
                 raise
 
-    def _made_up(self, parts: Sequence[_Part]) -> Iterator[_Part]:
+    def _made_up(self, parts: Sequence[Part]) -> Iterator[Part]:
         """Share rounds that lost hosts have not sent among the others, and say what is missing."""
         left = sorted(set(self.hosts) - self._lost)
         lost = [part for part in parts if part.host in self._lost]
         for part in lost:
-            rounds = self._missing_rounds(part)
+            rounds = self.study.missing_rounds(part)
             if not rounds:
                 continue
             if not left:
                 self._problems.append(f"{part.host}: no host is left for {len(rounds)} of its rounds.")
                 continue
-            chance = random.Random(f"{part.plan.seed} {part.name}")  # noqa: S311
             shares = Counter(left[number % len(left)] for number in range(len(rounds)))
             for host, share in shares.items():
-                made_up = _Part(
-                    host, f"{host}-for-{part.name}", _with_rounds(part.plan, share, int(chance.random() * 2**32))
-                )
-                home = self._home(made_up)
+                made_up = self.study.made_up(part, host, share)
+                home = self.study.home(made_up)
                 self._planned += len(home.planned_runs)
                 self._done += len(home.made)
                 self._tell(f"{host}: makes {share} of the rounds that {part.host} has lost.")
                 yield made_up
 
-    def _missing_rounds(self, part: _Part) -> set[int]:
-        home = self._home(part)
-        if not home.unfinished:
-            return set()
-        missing = (run.round for name, run in home.planned_runs.items() if name not in home.made)
-        return {number for number in missing if number is not None}
-
     # One host
 
-    def _follow(self, parts: Sequence[_Part]) -> None:
+    def _follow(self, parts: Sequence[Part]) -> None:
         """See the launches on a host to their end, and bring their runs home."""
         for part in parts:
             try:
@@ -234,13 +244,13 @@ class _Launch:
             if self._stop.is_set() or part.host in self._lost:
                 return
 
-    def _make_there(self, part: _Part) -> None:
-        home, worker = self._home(part), self.hosts[part.host]
+    def _make_there(self, part: Part) -> None:
+        home, worker = self.study.home(part), self.hosts[part.host]
         if home.made and not home.unfinished:
             return
-        block = Block(worker.folder, self.folder.name, part.name)
+        block = Block(worker.folder, self.study.place, part.name)
         for _ in range(_STARTS):
-            self._asked(part, begin, block, plan_text(part.plan))
+            self._asked(part, begin, block, plan_text(part.plan), self.study.recorded_as)
             seen = self._seen_to_its_end(part, block)
             if self._stop.is_set():
                 worker.executor.submit(stop, block).result()
@@ -248,22 +258,22 @@ class _Launch:
             if seen.exit_code is not None:
                 break
             self._tell(f"{part.host}: the launch ended in mid-run; it is resumed.")
-        home = self._home(part)
+        home = self.study.home(part)
         self._tell(f"{part.host}: {len(home.made)} of {len(home.planned_runs)} runs are here.")
         if not home.made:
             raise LaunchError(f"nothing could be run there: {seen.said}")
         if home.unfinished:
             self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
 
-    def _seen_to_its_end(self, part: _Part, block: Block) -> Look:
+    def _seen_to_its_end(self, part: Part, block: Block) -> Look:
         """Look at a launch, and bring home what it has finished, until it has ended."""
         while True:
-            seen: Look = self._asked(part, look, block, self._home(part).made)
+            seen: Look = self._asked(part, look, block, self.study.home(part).made)
             self._take(part, seen)
             if (not seen.is_running and seen.is_all) or self._stop.wait(_PAUSE if seen.is_all else 0):
                 return seen
 
-    def _asked(self, part: _Part, what: Callable[..., Any], *arguments: Any) -> Any:
+    def _asked(self, part: Part, what: Callable[..., Any], *arguments: Any) -> Any:
         """Have a host do something; where it does not answer, ask again until patience is at its end."""
         silent_since = None
         while True:
@@ -276,9 +286,9 @@ class _Launch:
                 if time.monotonic() - silent_since > self.patience or self._stop.wait(_PAUSE):
                     raise LaunchError(f"it does not answer ({error}); what runs there goes on") from None
 
-    def _take(self, part: _Part, seen: Look) -> None:
+    def _take(self, part: Part, seen: Look) -> None:
         """Put what a host has sent into its place."""
-        place = self.folder / part.name
+        place = self.study.folder / part.name
         if seen.files and not (place / PLAN).is_file():
             place.mkdir(exist_ok=True)
         for name, content in seen.files.items():
@@ -286,15 +296,15 @@ class _Launch:
         for name, files in seen.runs.items():
             self._bring(part, name, files)
 
-    def _bring(self, part: _Part, name: str, files: Mapping[str, bytes]) -> None:
+    def _bring(self, part: Part, name: str, files: Mapping[str, bytes]) -> None:
         """Put a run into its place, whole or not at all, and hold its files against their hashes."""
-        place = self.folder / part.name
+        place = self.study.folder / part.name
         record = json.loads(files[RECORD])
         told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RECORD}
-        if name not in self._home(part).planned_runs or told != record["sha256"]:
+        if name not in self.study.home(part).planned_runs or told != record["sha256"]:
             what = f"it has sent a run that is not the one it has recorded: {name}"
             raise LaunchError(what, file=place, hint="Compare it with the run's folder there.")
-        new = self.folder / f".new-{part.name}-{name}"
+        new = self.study.folder / f".new-{part.name}-{name}"
         shutil.rmtree(new, ignore_errors=True)
         for file, content in files.items():
             path = new / file
@@ -312,7 +322,7 @@ class _Launch:
         self._ended.append(ended)
         self.progress(ended)
 
-    def _say(self, part: _Part, problem: str) -> None:
+    def _say(self, part: Part, problem: str) -> None:
         """Tell of a problem, and remember it for the end."""
         self._problems.append(f"{part.host}: {problem}")
         self._tell(self._problems[-1])
@@ -321,10 +331,6 @@ class _Launch:
         self.progress(Note(text))
 
 
-def _with_rounds(plan: Plan, rounds: int, seed: int) -> Plan:
-    """Return a plan of so many rounds."""
-    workloads = (
-        workload.model_copy(update={"repeats": workload.repeats and min(workload.repeats, rounds)})
-        for workload in plan.workload
-    )
-    return plan.model_copy(update={"seed": seed, "repeats": rounds, "until": None, "workload": tuple(workloads)})
+def _work(plan: Plan) -> Plan:
+    """Return a plan without its hosts: others may continue what some have begun."""
+    return plan.model_copy(update={"hosts": {}})

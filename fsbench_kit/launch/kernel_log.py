@@ -19,6 +19,8 @@ _NUMBER: Final = os.makedev(1, 11)
 _RECORD: Final = 8192  # bytes: the kernel gives one record at a time, and none is longer
 _ERROR: Final = 3  # of syslog's levels; what is more serious has a smaller number
 _BLOCK_DEVICES: Final = Path("/sys/class/block")
+_LIMIT_REACHED: Final = "Memory cgroup out of memory: "
+"""A control group reached its own limit. A run's group tells so itself, and another's is not the run's concern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class KernelLog:
             except BrokenPipeError:
                 yield "the kernel's log has overflowed, and what it said before is lost"
                 continue
-            if int(head.partition(",")[0]) & 7 <= _ERROR:
+            if int(head.partition(",")[0]) & 7 <= _ERROR and not text.startswith(_LIMIT_REACHED):
                 yield text.partition("\n")[0]
 
 

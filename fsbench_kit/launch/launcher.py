@@ -6,7 +6,6 @@ import json
 import os
 import re
 import select
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -16,8 +15,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
-
-import psutil
 
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.campaign import refuse_other_levels
@@ -212,7 +209,7 @@ def _run(
         resume=resume,
         retry_failed=retry_failed,
         wait=wait,
-        owner=Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username()),
+        owner=Owner.here(),
         isolation_problem=problem,
         devices=frozenset(identities(devices)),
     )

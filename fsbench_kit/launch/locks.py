@@ -6,16 +6,19 @@ free when the process ends, however it ends; so a lock file that nobody holds me
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shlex
 import stat
-from contextlib import contextmanager, suppress
+import sys
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from filelock import FileLock, Timeout
+import psutil
 
 from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.model.errors import LaunchError
@@ -52,6 +55,11 @@ class Owner:
     command: str
     user: str
 
+    @classmethod
+    def here(cls) -> Owner:
+        """Return this process."""
+        return cls(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())
+
     def __str__(self) -> str:
         return f"process {self.process} of {self.user}: {self.command}"
 
@@ -78,24 +86,22 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
     path = shared_directory() / f"fsbench-{digest}.lock"
-    holder = path.with_suffix(
-        ".json"
-    )  # not the lock itself: some versions of filelock empty that when they try it
-    lock = FileLock(path, mode=_FOR_ALL, blocking=False)
-    try:
-        lock.acquire()
-        _write(holder, json.dumps({"what": what, **asdict(owner)}))
-    except Timeout:
-        raise BusyError(
-            f"another launch is using {what} ({_read(holder)})",
-            hint="Wait until it has finished, or end that process.",
-        ) from None
-    except OSError as error:
-        raise LaunchError(f"cannot make a lock: {error.strerror}", file=error.filename or path) from None
-    try:
+    holder = path.with_suffix(".json")
+    with ExitStack() as stack:
+        try:
+            # Not by filelock: some versions of it refuse a lock that belongs to another user.
+            lock = _opened(path)
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write(holder, json.dumps({"what": what, **asdict(owner)}))
+        except BlockingIOError:
+            raise BusyError(
+                f"another launch is using {what} ({_read(holder)})",
+                hint="Wait until it has finished, or end that process.",
+            ) from None
+        except OSError as error:
+            raise LaunchError(f"cannot make a lock: {error.strerror}", file=error.filename or path) from None
         yield
-    finally:
-        lock.release()
 
 
 def shared_directory() -> Path:
@@ -112,14 +118,19 @@ def shared_directory() -> Path:
     )
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file that belongs to whoever came first, and that all may write."""
+def _opened(path: Path) -> int:
+    """Open a file that belongs to whoever came first, and that all may write."""
     with suppress(FileExistsError):
         new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         os.fchmod(new, _FOR_ALL)
         os.close(new)
     # Without O_CREAT: kernels refuse that for files of others in a shared directory.
-    file = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+    return os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+
+
+def _write(path: Path, text: str) -> None:
+    file = _opened(path)
+    os.truncate(file, 0)
     os.write(file, text.encode())
     os.close(file)
 

@@ -32,7 +32,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from fsbench_kit.launch.plan_errors import Place, PlanError, tagged
-from fsbench_kit.launch.schema import named, program
+from fsbench_kit.launch.schema import PlanTable, named, program
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.tuning import OF_DEVICES
 from fsbench_kit.launch.workloads import Workload
@@ -40,7 +40,6 @@ from fsbench_kit.launch.workloads import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.launch.schema import PlanTable
 
 Table = dict[str, Any]
 
@@ -163,8 +162,11 @@ def _axes(table: Table, model: type[PlanTable]) -> Iterator[tuple[tuple[str, ...
         if isinstance(value, dict):
             inner = ((option, values) for option, values in value.items() if isinstance(values, list) and values)
             yield from (((key, option), values) for option, values in inner)
-        elif isinstance(value, list) and value and _depth(value) > _lists_in(field.annotation):
-            yield (key,), value
+        elif isinstance(value, list) and value:
+            # Hosts are a table, and may be written as a list.
+            example = next(iter(field.examples or ()), None)
+            if _depth(value) > max(_lists_in(field.annotation), _depth(example)):
+                yield (key,), value
 
 
 def _lists_in(annotation: Any) -> int:

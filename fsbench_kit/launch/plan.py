@@ -42,13 +42,14 @@ from pydantic import Field, ValidationError, model_validator
 
 from fsbench_kit.launch.ageing import Ageing
 from fsbench_kit.launch.matrix import MODELS, expand
+from fsbench_kit.launch.named_hosts import Hosts
 from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt
 from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
-from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.targets import Folders, Target
 from fsbench_kit.launch.tuning import TUNING, Tuning
 from fsbench_kit.launch.words import Around
-from fsbench_kit.launch.workloads import Workload
+from fsbench_kit.launch.workloads import Argv, Workload
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.units import humanise
@@ -58,9 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from fsbench_kit.launch.targets import Folders
     from fsbench_kit.launch.targets.steps import Restoring
-    from fsbench_kit.launch.workloads import Argv
 
 IMAGE_SHARE: Final = 0.75
 """The share of an image that a workload may fill: filesystems need room for themselves."""
@@ -128,6 +127,9 @@ class Plan(PlanTable):
     campaign
         What cannot change within a launch, and is varied between the launches of a campaign: kernels, machines,
         versions of tools, settings of the BIOS. Each key is a setting, and each value one of its levels.
+    hosts
+        The hosts on each of which all of it is run, as ``ssh`` knows them. After the address may follow the Python
+        there that has this package, and the folder in which relative directories of the plan begin.
     filesystems
         Whether each run gets a fresh filesystem, all runs on a target the same one, or each the state in which it
         was made, and aged, for the first (``restored``): by a snapshot of btrfs or ZFS, or by a copy of the image,
@@ -173,6 +175,7 @@ class Plan(PlanTable):
         dict[Name, Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]],
         Field(description='a table of settings, each with its levels, such as kernel = ["6.8", "6.12"]'),
     ] = Field(default_factory=dict)
+    hosts: Hosts = Field(default_factory=dict)
     filesystems: Freshness = "fresh"
     drop_caches: Truth = True
     trim: Truth | None = None
@@ -200,6 +203,10 @@ class Plan(PlanTable):
                 raise PlanError(
                     f'"{key}" lists a level twice', Place(key="campaign"), hint="Write each level once."
                 )
+        if self.hosts and "host" in self.campaign:
+            what = "the hosts are varied within a launch and between launches"
+            hint = "With hosts, each launch is made on all of them: take campaign.host out."
+            raise PlanError(what, Place("campaign", key="host"), hint=hint)
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
                 for workload in self._on(target) if target.capacity is not None else ():
@@ -385,14 +392,29 @@ class Plan(PlanTable):
         return written
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path, *, elsewhere: bool = False) -> Plan:
     """Read and check a plan.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    elsewhere
+        Whether it is for other hosts, so that the programs and the memory of this machine say nothing of it. It is
+        in any case where it names hosts.
 
     Raises
     ------
     InputError
         If the file cannot be read, or is no plan. It names the file and line, what is wrong there, and what may
         stand there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> plan = read_plan(Path("plans/quick.toml"), elsewhere=True)
+    >>> plan.repeats, [target.name for target in plan.target]
+    (8, ['ext4', 'xfs', 'btrfs'])
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -422,7 +444,8 @@ def read_plan(path: Path) -> Plan:
         plan = Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
         raise as_input_error(error, text, path, replace(_SHAPE, origins=_origins(tables))) from None
-    _refuse_what_programs_refuse(plan, text, path, _origins(tables))
+    if not (elsewhere or plan.hosts):
+        _refuse_what_programs_refuse(plan, text, path, _origins(tables))
     return plan
 
 

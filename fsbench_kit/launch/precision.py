@@ -42,7 +42,7 @@ def precision(study: Path, rounds: int) -> Precision:
     rounds
         How many rounds to look at.
     """
-    plan = read_plan(study / "plan.toml")
+    plan = read_plan(study / "plan.toml", elsewhere=True)
     try:
         dataset = reading.read(study)
     except InputError:  # no run has a figure

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from fsbench_kit.launch.events import Note, Planned, RunEnded, RunStarted
+from fsbench_kit.launch.events import Event, Note, Planned, RunEnded, RunStarted
 from fsbench_kit.model.units import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from fsbench_kit.launch.events import Event
 
 
 @contextmanager

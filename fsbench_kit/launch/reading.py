@@ -55,7 +55,7 @@ class Reading:
     reason: str | None = None
 
 
-class Reader:
+class LogReader:
     """A process that reads logs, from the entry into a context to its exit."""
 
     def __enter__(self) -> Self:

@@ -14,13 +14,19 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fsbench_kit.launch.dry_runs import dry_run
+from fsbench_kit.launch.events import Event, Note
+from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.study import PLAN, SHARED
+from fsbench_kit.launch.trial import try_plan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
 
 _MOST: Final = 64 * 2**20
 """From so many bytes on, further runs are sent the next time."""
@@ -30,7 +36,7 @@ _KEEP_EXIT: Final = '"$@"; echo $? > "$0"'
 
 
 class Block(NamedTuple):
-    """A launch on a host: a folder from its home directory, a study in it, and the launch's name in that."""
+    """A launch on a host: a folder from its home directory, one for a study in it, and its name in that."""
 
     folder: str
     study: str
@@ -79,13 +85,23 @@ class Look:
     said: str
 
 
-def begin(block: Block, plan: str) -> None:
-    """Begin a launch, or continue one that has ended too early; one that goes on is left alone."""
+def begin(block: Block, plan: str, study: str) -> None:
+    """Begin a launch, or continue one that has ended too early; one that goes on is left alone.
+
+    Parameters
+    ----------
+    block
+        The launch.
+    plan
+        What it consists of.
+    study
+        What its runs belong to.
+    """
     block.place.mkdir(parents=True, exist_ok=True)
     with _lock(block) as lock:
         if lock is None:
             return
-        (block.place / SHARED).touch()
+        (block.place / SHARED).write_text(study, encoding="utf-8")
         block.file("exit").unlink(missing_ok=True)
         words = ["--resume", str(block.place / block.name)]
         if not (block.place / block.name / PLAN).is_file():
@@ -136,6 +152,54 @@ def look(block: Block, known: Collection[str]) -> Look:
         is_all=not new,
         said=_content(block.file("log"))[-_SAID:].decode(errors="replace").strip(),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a host says to a plan before its launch.
+
+    Attributes
+    ----------
+    lines
+        What to print.
+    problems
+        Why the plan does not work there.
+    """
+
+    lines: list[str]
+    problems: list[str]
+
+
+def try_there(folder: str, plan: str) -> Answer:
+    """Try a plan, as `fsbench launch --check` does."""
+    said: list[str] = []
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Note):
+            said.append(event.text)
+
+    with _planned(folder, plan) as (root, found):
+        trial = try_plan(found, root, tell, to=root)
+    works = [f"All {trial.tried} combinations of a target and a workload work."] * (not trial.failures)
+    return Answer([*said, *trial.notes, *trial.estimates, *works], list(trial.failures))
+
+
+def preview_there(folder: str, plan: str, *, commands: bool) -> Answer:
+    """Say what a plan would run, and run nothing."""
+    with _planned(folder, plan) as (root, found):
+        preview = dry_run(found, root, to=root)
+    return Answer([str(preview), *(preview.commands if commands else ())], [])
+
+
+@contextmanager
+def _planned(folder: str, plan: str) -> Iterator[tuple[Path, Plan]]:
+    """Give the folder for launches, and a plan that is read there."""
+    root = Path.home() / folder
+    root.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", encoding="utf-8", suffix=".toml", dir=root) as file:
+        file.write(plan)
+        file.flush()
+        yield root, read_plan(Path(file.name))
 
 
 def _content(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.consent import Consent
-from fsbench_kit.launch.targets import DirectoryTarget
+from fsbench_kit.launch.targets import DirectoryTarget, Folders, Target
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.launch.tuning.applied import NO_DEVICE, problems
 from fsbench_kit.launch.tuning.kernel import TuningError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.targets import Folders, Target
     from fsbench_kit.launch.tuning import Tuning
     from fsbench_kit.launch.workloads import Workload
 

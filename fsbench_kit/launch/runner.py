@@ -15,14 +15,14 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import BaseModel
 
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
-from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
+from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, to_line
 from fsbench_kit.launch.execution import LifelineError, guard_lifeline, rest
 from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
@@ -34,10 +34,6 @@ from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.study import LaunchedStudy, made_on_devices
 from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import LaunchError
-
-if TYPE_CHECKING:
-    from fsbench_kit.launch.events import Event
-
 
 _PAUSE: Final = 1.0
 """Seconds between two looks whether another launch is done."""

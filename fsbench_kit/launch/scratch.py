@@ -137,8 +137,11 @@ def _scratch_folders(place: Path) -> Iterator[Path]:
 
 
 def _is_scratch(folder: Path) -> bool:
-    marked = (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
-    return marked and not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+    with suppress(FileNotFoundError):  # its launch has just ended
+        # Into those of others nobody else may look.
+        own = not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+        return own and (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
+    return False
 
 
 def _sweep(folder: Path, *, patience: float) -> list[str] | None:

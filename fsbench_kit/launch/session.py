@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.cleanup import remaining
-from fsbench_kit.launch.events import Note, RunEnded, RunStarted
-from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
+from fsbench_kit.launch.events import Event, Note, RunEnded, RunStarted
+from fsbench_kit.launch.execution import STDERR, STDOUT, Execution, execute, rest
 from fsbench_kit.launch.facts import machine_facts
 from fsbench_kit.launch.kernel_log import KernelLog
 from fsbench_kit.launch.provision import Provision
-from fsbench_kit.launch.reading import Reader
+from fsbench_kit.launch.reading import LogReader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
 from fsbench_kit.launch.sampling import sampled
 from fsbench_kit.launch.scratch import TRIED_AGAIN
 from fsbench_kit.launch.stopping_monitor import StoppingMonitor
-from fsbench_kit.launch.targets import StepError
+from fsbench_kit.launch.targets import Folders, Ready, StepError, Target
 from fsbench_kit.launch.targets.steps import scratch_name
 from fsbench_kit.launch.tuning.applied import applied
 from fsbench_kit.launch.tuning.kernel import TuningError
-from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads import Argv, RunContext, Work
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
 
@@ -38,12 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.launch.consent import Consent, Made
-    from fsbench_kit.launch.events import Event
-    from fsbench_kit.launch.execution import Execution
     from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.study import LaunchedStudy
-    from fsbench_kit.launch.targets import Folders, Ready, Target
-    from fsbench_kit.launch.workloads import Argv, Work
 
 _ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
@@ -93,7 +89,7 @@ class Session:
     _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
     _took: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     _stop_reason: str | None = None
-    _reader: Reader = field(default_factory=Reader)
+    _reader: LogReader = field(default_factory=LogReader)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.rounds

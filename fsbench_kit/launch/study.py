@@ -7,22 +7,21 @@ of its own; so an unfinished study can be resumed.
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch.consent import Made
 from fsbench_kit.launch.files import publish
-from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.plan import Plan, plan_text, read_plan
 from fsbench_kit.launch.run_record import RECORD
-from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.schedule import PlannedRun, schedule
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.schedule import PlannedRun
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
@@ -31,7 +30,7 @@ CAMPAIGN: Final = "campaign.toml"
 HOSTS: Final = "hosts.toml"
 """The plan of a launch on several hosts, in the folder whose folders are what each of them made."""
 SHARED: Final = ".shared"
-"""It says, on each of these hosts, that the folders beside it are launches of one study: that of their folder."""
+"""It says, on each of these hosts, of which study the folders beside it are launches."""
 DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
 DEVICES: Final = "devices.json"
@@ -81,7 +80,9 @@ class LaunchedStudy:
     def recorded_as(self) -> str:
         """The study that its runs belong to: the whole one, where it is a block of a campaign or for one host."""
         whole = self.folder.parent
-        return whole.name if (whole / CAMPAIGN).is_file() or (whole / SHARED).is_file() else self.name
+        if (whole / SHARED).is_file():
+            return (whole / SHARED).read_text(encoding="utf-8")
+        return whole.name if (whole / CAMPAIGN).is_file() else self.name
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -262,7 +263,7 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> L
     """
     if name is not None:
         if (runs / HOSTS).is_file():
-            hint = f"Continue it there: fsbench launch PLAN --study {runs.name} --ssh HOSTS"
+            hint = f"Resume all of it: {shlex.join(['fsbench', 'launch', '--resume', str(runs)])}"
             raise RequestError("this was launched on other hosts", file=runs / name, hint=hint)
         if not (runs / name / PLAN).is_file():
             known = ", ".join(folder.name for folder in _folders(runs))

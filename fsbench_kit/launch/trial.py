@@ -10,16 +10,16 @@ import json
 import shutil
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.data.project import LAUNCHED
-from fsbench_kit.launch.events import Note
+from fsbench_kit.launch.events import Event, Note
 from fsbench_kit.launch.launcher import launch
-from fsbench_kit.launch.plan import IMAGE_SHARE
+from fsbench_kit.launch.plan import IMAGE_SHARE, Plan
 from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.launch.targets import DeviceTarget, LoopTarget
+from fsbench_kit.launch.targets import DeviceTarget, LoopTarget, Target
 from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import ImagesTarget
 from fsbench_kit.launch.targets.members import MembersTarget
@@ -28,11 +28,7 @@ from fsbench_kit.model.units import duration, humanise
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import Any
 
-    from fsbench_kit.launch.events import Event
-    from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.targets import Target
 
 _SECONDS: Final = 20.0
 """After so long a run is ended here. That says nothing against it."""

@@ -126,75 +126,6 @@ STATUSES: Final = ("ok", "failed", "partial")
 STUDY_ORIGINS: Final = ("published", "recorded", "launched")
 SEVERITIES: Final = ("note", "warning", "error")
 
-OPERATIONS: Final[dict[str, str]] = {
-    "all": "All operations of a run taken together.",
-    # one direction of a mixed or a plain load; the setting `pattern` says which load
-    "read": "Reads. In a tool with phases: the first, sequential read of a file.",
-    "write": "Writes. In a tool with phases: the first, sequential write of a file.",
-    "trim": "Discards.",
-    "mixed": "Reads and writes in one figure.",
-    "sync": "fsync, fdatasync, sync or msync.",
-    "other": "Requests that move no data (sysbench's `Other`: fsync).",
-    # phases
-    "rewrite": "Sequential write over existing data.",
-    "reread": "Sequential read of a file that was read just before.",
-    "random_read": "Reads at random offsets.",
-    "random_write": "Writes at random offsets.",
-    "backward_read": "Reads from the end to the start.",
-    "record_rewrite": "Writes of one and the same record, over and over.",
-    "stride_read": "Reads at a fixed stride.",
-    "fwrite": "Sequential write through the C library.",
-    "frewrite": "Sequential rewrite through the C library.",
-    "fread": "Sequential read through the C library.",
-    "freread": "Sequential reread through the C library.",
-    "pwrite": "Sequential write with an offset in each call.",
-    "repwrite": "Sequential rewrite with an offset in each call.",
-    "pread": "Sequential read with an offset in each call.",
-    "repread": "Sequential reread with an offset in each call.",
-    "write_char": "Sequential write by the character (putc).",
-    "read_char": "Sequential read by the character (getc).",
-    "seek": "Random seeks, each with a read and sometimes a write.",
-    "sequential_create": "Files created in the order of their names.",
-    "sequential_stat": "Files looked up in the order of their names (bonnie++ calls it read).",
-    "sequential_delete": "Files deleted in the order of their names.",
-    "random_create": "Files created in random order.",
-    "random_stat": "Files looked up in random order (bonnie++ calls it read).",
-    "random_delete": "Files deleted in random order.",
-    "command": "A command that was timed.",
-    "command_sync": "The sync after the command.",
-    # many files
-    "delete": "Files deleted.",
-    "write_sync": "The sync after the writes.",
-    "rewrite_sync": "The sync after the rewrites.",
-    "read_sync": "The sync after the reads.",
-    "delete_sync": "The sync after the deletes.",
-    # a file server's tasks
-    "mkfs": "Filesystem created.",
-    "mount": "Filesystem mounted.",
-    "copy_large_file": "One large file copied from another disk.",
-    "recopy_large_file": "The large file copied within the filesystem.",
-    "remove_large_files": "Both large files removed.",
-    "large_file_tasks": "All tasks on the large files together.",
-    "copy_tree": "A tree of files copied from another disk.",
-    "recopy_tree": "The tree copied within the filesystem.",
-    "list_tree": "The tree listed.",
-    "find_in_tree": "A file searched for in the tree.",
-    "list_and_find": "Listing and searching together.",
-    "remove_trees": "Both trees removed.",
-    "tree_tasks": "All tasks on the tree together.",
-    "umount": "Filesystem unmounted.",
-    "copy_large_file_sync": "The sync after the large file was copied.",
-    "recopy_large_file_sync": "The sync after it was copied again.",
-    "remove_large_files_sync": "The sync after both were removed.",
-    "copy_tree_sync": "The sync after the tree was copied.",
-    "recopy_tree_sync": "The sync after it was copied again.",
-    "list_tree_sync": "The sync after it was listed.",
-    "find_in_tree_sync": "The sync after it was searched.",
-    "remove_trees_sync": "The sync after both trees were removed.",
-    "capacity_initial": "The state right after mkfs.",
-    "capacity_residual": "The state after all files were removed.",
-}
-
 SettingKind = Literal["workload", "system", "target", "label"]
 
 
@@ -299,6 +230,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "boot": SettingWord(
         "label", "The start of the machine that the run was made after, by the kernel's name for it."
     ),
+    "date": SettingWord(
+        "label", "The day of a run, or the time at which the session of runs began that it belongs to, from names."
+    ),
     "group": SettingWord("label", "The group in which the run was set beside others, by the group's label."),
     "job_name": SettingWord("label", "Name of a job."),
     "description": SettingWord("label", "What a job says of itself."),
@@ -318,6 +252,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
 }
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
 counts as workload, unless it is listed here."""
+
+AT: Final = r"^\d{4}-\d\d-\d\d \d\d:\d\d"
+"""What a date looks like that has a time of day."""
 
 ASKED: Final = "asked."
 """What the keys of a plan begin with that a launch has varied and no log tells; each is a setting of the work."""

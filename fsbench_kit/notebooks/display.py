@@ -9,26 +9,17 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
-import polars as pl
 from IPython import get_ipython
 
-from fsbench_kit.analysis.metrics import QUESTION
 from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks.parameters import checked, of_kernel
-from fsbench_kit.tables import (
-    CELL,
-    cell_names,
-    counted,
-    effects,
-    groups_text,
-    interval_text,
-    one_line,
-    ordered,
-)
+from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from fsbench_kit.data.dataset import Dataset
 
@@ -108,7 +99,7 @@ class Finding:
     unfolded
         Sentences of it that stay in sight, however many come before them.
     effects
-        What `effects_of` returned: what another report is held against.
+        What `fsbench_kit.notebooks.effects` returned: what another report is held against.
     """
 
     text: str | Sequence[str]
@@ -139,25 +130,6 @@ _FIRST: Final = 2
 def _listed(sentences: Sequence[str]) -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""
-
-
-def effects_of(comparison: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return what a comparison shows effect by effect, so that another report can be held against it.
-
-    An effect's key is what it measures, and its study only where several studies measure the same.
-    """
-    rows = ordered(effects(comparison)).with_columns(QUESTION.alias("question"))
-    key = [*(name for name in CELL if name != "study"), "question", "factor", "level", "baseline"]
-    several = rows.select(pl.struct(key).is_duplicated()).to_series()
-    return [
-        {
-            "key": {name: row[name] for name in (*key, *["study"] * again) if row[name] is not None},
-            "effect": f"{name}, {groups_text(row)}",
-            "shown": f"{interval_text(row)} {row['verdict']}",
-            **{name: row[name] for name in ("verdict", "ci_low", "ci_high")},
-        }
-        for name, row, again in zip(cell_names(rows), rows.iter_rows(named=True), several, strict=True)
-    ]
 
 
 def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:

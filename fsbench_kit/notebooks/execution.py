@@ -14,13 +14,11 @@ from traitlets.config import Config
 from fsbench_kit.model.errors import ReportError
 from fsbench_kit.notebooks.display import DRAWN_LATER, draw
 from fsbench_kit.notebooks.files import load
-from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
+from fsbench_kit.notebooks.jobs import Basis, Job, Manifest, basis, made_by
 from fsbench_kit.notebooks.sockets import kernel_sockets
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from fsbench_kit.notebooks.jobs import Basis, Job
 
 
 def run(job: Job, root: Path) -> Manifest:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import nbformat
 
 from fsbench_kit.model.errors import ReportError
-from fsbench_kit.notebooks.parameters import checked, declared
+from fsbench_kit.notebooks.parameters import Parameter, checked, declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from fsbench_kit.notebooks.parameters import Parameter
 
 PARAMETERS_TAG: Final = "parameters"
 

@@ -17,15 +17,12 @@ from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.notebooks.execution import record, run
 from fsbench_kit.notebooks.files import check_parameters
-from fsbench_kit.notebooks.jobs import Manifest, basis
-from fsbench_kit.notebooks.progress import Ended, Planned, Started
+from fsbench_kit.notebooks.jobs import Job, Manifest, basis
+from fsbench_kit.notebooks.progress import Ended, Event, Planned, Started
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-    from fsbench_kit.notebooks.jobs import Job
-    from fsbench_kit.notebooks.progress import Event
 
 
 def run_all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import fsbench_kit as fsb
 from fsbench_kit import charts, tables
@@ -15,7 +15,6 @@ from fsbench_kit.report.spec import NotebookSpec, ReportSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from fsbench_kit.data.dataset import Dataset
 

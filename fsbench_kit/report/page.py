@@ -132,7 +132,14 @@ def policy(*scripts: str, evaluates: bool = False) -> str:
 
 
 def title_and_question(notebook: NotebookNode) -> tuple[str, str]:
-    """Return the heading of a notebook's first cell, and the paragraph after it: the question that it answers."""
+    r"""Return the heading of a notebook's first cell, and the paragraph after it: the question that it answers.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_markdown_cell, new_notebook
+    >>> title_and_question(new_notebook(cells=[new_markdown_cell("# Compare\n\nWhich one is faster?")]))
+    ('Compare', 'Which one is faster?')
+    """
     first = notebook.cells[0].source if notebook.cells and notebook.cells[0].cell_type == "markdown" else ""
     blocks = [block.strip() for block in first.split("\n\n")]
     title = blocks[0].lstrip("# ") if blocks[0].startswith("# ") else ""

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
-from fsbench_kit.notebooks import Job, load, run_all
-from fsbench_kit.notebooks.progress import Ended
+from fsbench_kit.notebooks import Job, Manifest, load, run_all
+from fsbench_kit.notebooks.progress import Ended, Event
 from fsbench_kit.report import against as sides
 from fsbench_kit.report.figures import thumbnail
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
-from fsbench_kit.report.spec import ReportSpec, read_spec
+from fsbench_kit.report.spec import NotebookSpec, ReportSpec, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
-    from fsbench_kit.notebooks import Manifest
-    from fsbench_kit.notebooks.progress import Event
-    from fsbench_kit.report.spec import NotebookSpec
 
 DEFAULT_SPEC: Final = Path("notebooks/report.toml")
 DEFAULT_OUT: Final = Path("reports")

@@ -61,6 +61,12 @@ def read_spec(path: Path) -> ReportSpec:
     ------
     ReportError
         If the file cannot be read, or says what cannot be.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> read_spec(Path("notebooks/report.toml")).title
+    'Filesystem benchmarks'
     """
     try:
         return ReportSpec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))

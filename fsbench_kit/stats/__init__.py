@@ -22,13 +22,13 @@ one group                              `quantile_interval`; figures in bins: `me
 one run over time                      `within_run`, `steady_state`, `levels`
 where may a change lie?                `reach`, of what `levels` found
 is there a difference at all?          the p of an estimate; over a family `holm`
-is there none?                         `equivalent` on a 90 % interval; `tost_p`
+is there none?                         `equivalent` on a 90 % interval; `equivalence_p`
 is a group bimodal? drifting?          `bimodal`, `drift`
 could modes alone look like this?      `distances` of many cells; `unlike_modes_p`, `unlike_rounds_p`
 did two groups run in turn?            `few_alternations_p`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
 what could so many runs show?          `power_of_effect`, `power_of_equivalence`
-which level of repetition to repeat    `variance_components`, `best_repetitions`
+which level of repetition to repeat    `variance_components`
 =====================================  ==========================================================
 
 What is not here is not here on purpose: percentile and BCa bootstraps cover 50 to 92 % at ten runs or fewer,
@@ -39,14 +39,13 @@ measures the coverage of what is here, and ``docs/coverage.md`` holds what it fo
 
 from fsbench_kit.stats.blocks import blocked_log
 from fsbench_kit.stats.changes import Levels, levels, reach
-from fsbench_kit.stats.components import Components, best_repetitions, variance_components
+from fsbench_kit.stats.components import Components, variance_components
 from fsbench_kit.stats.drift import drift
-from fsbench_kit.stats.equivalence import equivalence_p, equivalent, tost_p
+from fsbench_kit.stats.equivalence import equivalence_p, equivalent
 from fsbench_kit.stats.histograms import (
     BinnedQuantile,
     Histogram,
     binned_quantile,
-    binned_quantile_interval,
     merged,
 )
 from fsbench_kit.stats.moderated import Prior, moderated_log, moderated_paired_log, variance_prior
@@ -59,13 +58,13 @@ from fsbench_kit.stats.planning import (
     runs_for_equivalence,
     runs_for_width,
 )
-from fsbench_kit.stats.quantiles import quantile_interval, quantile_ranks, rank_confidence, values_for_quantile
+from fsbench_kit.stats.quantiles import quantile_interval, quantile_ranks, rank_confidence
 from fsbench_kit.stats.random_effects import RandomEffects, random_effects
 from fsbench_kit.stats.ranks import few_alternations_p, mann_whitney_p, signed_rank_p
 from fsbench_kit.stats.ratio import paired_log, welch_log
 from fsbench_kit.stats.result import Caveat, Estimate, RatioEstimate
 from fsbench_kit.stats.robust import hodges_lehmann_log, signed_rank_log
-from fsbench_kit.stats.series import batch_error, effective_size, lag1_correlation, within_run
+from fsbench_kit.stats.series import batch_error, lag1_correlation, within_run
 from fsbench_kit.stats.shape import bimodal
 from fsbench_kit.stats.single import Bounds, BreakEven, break_even, prediction_log, rounding_ratio
 from fsbench_kit.stats.steady import SteadyState, steady_state
@@ -89,16 +88,13 @@ __all__ = [
     "SteadyState",
     "Strata",
     "batch_error",
-    "best_repetitions",
     "bimodal",
     "binned_quantile",
-    "binned_quantile_interval",
     "blocked_log",
     "break_even",
     "difference_p",
     "distances",
     "drift",
-    "effective_size",
     "equivalence_p",
     "equivalent",
     "few_alternations_p",
@@ -129,10 +125,8 @@ __all__ = [
     "steady_state",
     "stratified_log",
     "stratified_paired_log",
-    "tost_p",
     "unlike_modes_p",
     "unlike_rounds_p",
-    "values_for_quantile",
     "variance_components",
     "variance_prior",
     "welch_log",

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.result import Caveat, RatioEstimate
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import Sample, paired, runs
 
 if TYPE_CHECKING:
-    from fsbench_kit.stats.result import RatioEstimate
     from fsbench_kit.stats.values import Runs
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from fsbench_kit.stats.result import Floats, Ints
 from fsbench_kit.stats.values import checked_confidence, figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Floats, Ints
 
 SHORTEST: Final = 5
 """Figures in a stretch, at least: a dip of fewer is no new level."""

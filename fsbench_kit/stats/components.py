@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsbench_kit.stats.result import Estimate, caveats_that_apply
+from fsbench_kit.stats.result import Estimate, Floats, caveats_that_apply
 from fsbench_kit.stats.student import half_width_by_t, over_cells
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from fsbench_kit.stats.result import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,41 +104,3 @@ def variance_components(values: ArrayLike, levels: int, confidence: float = 0.95
             caveats=caveats_that_apply(means.shape, {}),
         ),
     )
-
-
-def best_repetitions(own: ArrayLike, costs: ArrayLike) -> Floats:
-    """Return the repetitions of each level but the outermost that give the shortest interval for the time spent.
-
-    Parameters
-    ----------
-    own
-        Of `Components`: the innermost level first, shape ``(..., levels)``.
-    costs
-        What one repetition of each level costs, without those inside it; the innermost first.
-
-    Returns
-    -------
-    ndarray
-        Shape ``(..., levels - 1)``, not rounded; round up. 1 where a level adds nothing of its own, inf where only
-        the outer one adds nothing: then repeat it as often as you like.
-
-    Raises
-    ------
-    ValueError
-        If a cost is not positive, or there are not as many costs as levels.
-
-    Notes
-    -----
-    Kalibera and Jones (2013), section 6.2: sqrt(c_{i+1} / c_i * T_i^2 / T_{i+1}^2).
-
-    Examples
-    --------
-    >>> best_repetitions([0.04, 0.01], [1.0, 60.0]).round(1).tolist()  # samples of 1 s, set-ups of 60 s
-    [15.5]
-    """
-    variance, cost = np.maximum(np.asarray(own, dtype=np.float64), 0), np.asarray(costs, dtype=np.float64)
-    if not (cost > 0).all() or cost.shape[-1] != variance.shape[-1]:
-        raise ValueError(f"{variance.shape[-1]} levels have as many costs, all above 0")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.sqrt(cost[..., 1:] / cost[..., :-1] * variance[..., :-1] / variance[..., 1:])
-    return np.where(variance[..., :-1] > 0, np.maximum(best, 1), 1.0)

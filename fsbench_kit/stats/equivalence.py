@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsbench_kit.stats import special
-from fsbench_kit.stats.student import LogRatio
+from fsbench_kit.stats.result import Bools, Floats, RatioEstimate
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
-    from fsbench_kit.stats.result import Bools, Floats, RatioEstimate
+    from fsbench_kit.stats.student import LogRatio
 
 
 def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
@@ -37,7 +37,7 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     Notes
     -----
     Two one-sided tests: Schuirmann, D. J. (1987), J. Pharmacokinet. Biopharm. 15, 657-680. A 100(1 - 2 alpha) %
-    interval inside the margin is the same decision as both tests at alpha, see `tost_p`.
+    interval inside the margin is the same decision as both tests at alpha, see `equivalence_p`.
 
     Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a group show it within 5 % in one
     case of twenty (``docs/coverage.md``, and `power_of_equivalence`).
@@ -56,41 +56,8 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     return (np.log(estimate.low) >= -limit) & (np.log(estimate.high) <= limit)
 
 
-def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
-    """Return the larger p value of the two one-sided t tests, "below the margin" and "above its inverse".
-
-    Parameters
-    ----------
-    estimate
-        Of `welch_log` or `paired_log`, at any confidence.
-    margin
-        As in `equivalent`.
-
-    Returns
-    -------
-    ndarray
-        Of the shape of the cells; nan where no interval could be given.
-
-    Raises
-    ------
-    ValueError
-        If the margin is not above 1, or the estimate does not rest on t.
-
-    Examples
-    --------
-    >>> from fsbench_kit.stats import welch_log
-    >>> found = welch_log([100.0, 101.0, 99.0, 100.0], [100.5, 99.5, 100.0, 101.0])
-    >>> bool(tost_p(found, 1.05) < 0.05), bool(tost_p(found, 1.001) < 0.05)
-    (True, False)
-    """
-    limit = checked_log(margin)
-    if estimate.standard_error is None or estimate.df is None:
-        raise ValueError(f"{estimate.method} has no t statistic; use equivalent() with its 90 % interval")
-    return equivalence_p(LogRatio(np.log(estimate.estimate), estimate.standard_error, estimate.df), limit)
-
-
 def equivalence_p(ratio: LogRatio, limit: float) -> Floats:
-    """Do the same as `tost_p` for a log ratio within ``[-limit, limit]``.
+    """Return the larger p of the two one-sided t tests of a log ratio, "below the limit" and "above its inverse".
 
     Examples
     --------

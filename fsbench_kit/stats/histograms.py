@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.quantiles import quantile_ranks, rank_confidence
-from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
-from fsbench_kit.stats.student import over_cells
+from fsbench_kit.stats.result import Floats, Ints
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from fsbench_kit.stats.result import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,54 +127,6 @@ def binned_quantile(histogram: Histogram, q: float) -> BinnedQuantile:
     bin_ = _bin_of(histogram, np.ceil(least - 1e-9 * max(1.0, least)))  # 0.99 * 100 is 99, blur or not
     low, high = float(histogram.low[bin_]), float(histogram.high[bin_])
     return BinnedQuantile(value=(low + high) / 2, low=low, high=high)
-
-
-def binned_quantile_interval(histogram: Histogram, q: float, confidence: float = 0.95) -> Estimate:
-    """Estimate the quantile that a run tends to, with an interval that reaches to the outer ends of its bins.
-
-    Parameters
-    ----------
-    histogram
-        Of one run.
-    q, confidence
-        As in `quantile_interval`.
-
-    Raises
-    ------
-    ValueError
-        If q or confidence is not between 0 and 1.
-
-    Notes
-    -----
-    As `quantile_interval`, and its warning counts more here: the I/Os of a run are not independent.
-
-    Examples
-    --------
-    >>> found = binned_quantile_interval(merged([0, 10, 20], [10, 20, 30], [60, 30, 10]), 0.5)
-    >>> float(found.low), float(found.high)
-    (0.0, 20.0)
-    """
-    n = histogram.total
-    first, last = quantile_ranks(n, q, confidence)
-    low = float(histogram.low[_bin_of(histogram, first)]) if first > 0 else -np.inf
-    high = float(histogram.high[_bin_of(histogram, last)]) if last <= n else np.inf
-    return Estimate(
-        estimate=np.array(binned_quantile(histogram, q).value)[()],
-        low=np.array(low)[()],
-        high=np.array(high)[()],
-        confidence=np.array(rank_confidence(n, q, first, last))[()],
-        estimand="median of this run" if q == 0.5 else f"quantile {q:g} of this run",
-        method="order statistics of bins",
-        n=over_cells(n, ()),
-        caveats=caveats_that_apply(
-            (),
-            {
-                Caveat.WITHIN_RUN: True,
-                Caveat.INDEPENDENT_VALUES_ASSUMED: True,
-                Caveat.OPEN_END: not np.isfinite([low, high]).all(),
-            },
-        ),
-    )
 
 
 def _bin_of(histogram: Histogram, rank: float) -> int:

@@ -14,14 +14,13 @@ import numpy as np
 
 from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
-from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.result import Bools, Caveat, Floats, RatioEstimate
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Bools, Floats, RatioEstimate
     from fsbench_kit.stats.values import Runs
 
 MIN_CELLS: Final = 12

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsbench_kit.stats.result import Floats, Ints
 from fsbench_kit.stats.values import runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fsbench_kit.stats.result import Floats, Ints
 
     Counts = Ints | NDArray[np.float64]
     from fsbench_kit.stats.values import Runs

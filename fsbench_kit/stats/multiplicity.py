@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsbench_kit.stats.result import Floats
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from fsbench_kit.stats.result import Floats
 
 
 def holm(p: ArrayLike) -> Floats:

@@ -31,7 +31,7 @@ def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> 
     -------
     Estimate
         Linear between the two values nearest to the quantile (type 7). Where there are too few values for an end
-        (see `values_for_quantile`) it is infinite, and the estimate says so.
+        it is infinite, and the estimate says so.
 
     Raises
     ------
@@ -118,26 +118,6 @@ def rank_confidence(n: int, q: float, first: int, last: int) -> float:
         raise ValueError(f"ranks {first} and {last} of {n} values are not in order")
     below = special.bdtr(first - 1, n, _checked_quantile(q)) if first > 0 else 0.0
     return float(special.bdtr(min(last - 1, n), n, q) - below)
-
-
-def values_for_quantile(q: float, confidence: float = 0.95) -> int:
-    """Return the fewest values with which the interval of a quantile has both ends.
-
-    Raises
-    ------
-    ValueError
-        If q or confidence is not between 0 and 1.
-
-    Examples
-    --------
-    >>> values_for_quantile(0.5), values_for_quantile(0.99)
-    (6, 368)
-    """
-    tail = (1 - checked_confidence(confidence)) / 2
-    further = max(
-        _checked_quantile(q), 1 - q
-    )  # of the two extremes, the one that is likelier to miss the quantile
-    return max(1, int(np.ceil(np.log(tail) / np.log(further) - 1e-12)))
 
 
 def _checked_quantile(q: float) -> float:

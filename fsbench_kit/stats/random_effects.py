@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fsbench_kit.stats.result import Floats
 from fsbench_kit.stats.student import half_width_by_t
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from fsbench_kit.stats.result import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

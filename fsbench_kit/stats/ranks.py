@@ -15,6 +15,7 @@ import numpy as np
 
 from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
+from fsbench_kit.stats.result import Floats
 from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from fsbench_kit.stats.result import Floats
 
 EXACT_UP_TO: Final = 100
 """Runs in both groups together, or pairs, beyond which a distribution is its normal limit, which by then is right

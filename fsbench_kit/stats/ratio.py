@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.result import Caveat, RatioEstimate
 from fsbench_kit.stats.student import ratio_by_t, welch_df
 from fsbench_kit.stats.values import paired, runs
 
 if TYPE_CHECKING:
-    from fsbench_kit.stats.result import RatioEstimate
     from fsbench_kit.stats.values import Runs, Sample
 
 MANY: Final = {2: 5, 3: 10}

@@ -130,7 +130,15 @@ class RatioEstimate:
     caveats: Mapping[Caveat, Bools]
 
     def inverse(self) -> RatioEstimate:
-        """Return the same comparison seen from the other group, as the ratio A/B."""
+        """Return the same comparison seen from the other group, as the ratio A/B.
+
+        Examples
+        --------
+        >>> from fsbench_kit.stats import welch_log
+        >>> found = welch_log([1.0, 2.0, 4.0], [2.0, 4.0, 8.0])
+        >>> round(float(found.estimate), 6), round(float(found.inverse().estimate), 6)
+        (2.0, 0.5)
+        """
         return replace(
             self,
             estimate=1 / self.estimate,

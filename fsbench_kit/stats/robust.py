@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -11,14 +11,11 @@ import numpy as np
 from fsbench_kit.stats import special
 from fsbench_kit.stats.ranks import EXACT_UP_TO, mann_whitney_null, signed_rank_null
 from fsbench_kit.stats.ratio import paired_logs
-from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
+from fsbench_kit.stats.result import Caveat, Floats, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.student import over_cells
 from fsbench_kit.stats.values import DECIMALS, by_size, checked_confidence, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fsbench_kit.stats.result import Floats
     from fsbench_kit.stats.values import Runs
 
 MIN_RUNS: Final = 4

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
+from fsbench_kit.stats.result import Caveat, Estimate, Floats, caveats_that_apply
 from fsbench_kit.stats.student import half_width_by_t, over_cells
 from fsbench_kit.stats.values import by_size, figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Floats
-    from fsbench_kit.stats.values import Sample
 
 BATCHES: Final = 10
 """Batches of `within_run`; 20 and 30 were measured to cover less, as their means are alike."""
@@ -51,7 +49,9 @@ def within_run(series: ArrayLike, confidence: float = 0.95) -> Estimate:
     Notes
     -----
     Batch means with t of 9 degrees: Schmeiser, B. (1982), Oper. Res. 30, 556-568. Beside them the standard error
-    of an AR(1) series with the lag-1 correlation at hand, see `effective_size`.
+    of an AR(1) series with the lag-1 correlation at hand, whose n figures tell of
+    their mean as much as n (1 - r) / (1 + r) independent ones: Bayley, G. V. and Hammersley, J. M. (1946), Suppl.
+    J. R. Stat. Soc. 8, 184-197. Negative correlations count as none.
 
     Examples
     --------
@@ -143,41 +143,6 @@ def lag1_correlation(series: ArrayLike) -> Floats:
         raw = (deviations[..., 1:] * deviations[..., :-1]).sum(axis=-1) / np.square(deviations).sum(axis=-1)
     r: Floats = np.minimum((n * raw + 1) / (n - 4), 1 - 1 / n)
     return r[()]
-
-
-def effective_size(series: ArrayLike) -> Floats:
-    """Return how many independent figures would tell as much of the mean: n (1 - r) / (1 + r).
-
-    Parameters
-    ----------
-    series
-        Shape ``(..., n)``, n of at least 20, at equal intervals.
-
-    Returns
-    -------
-    ndarray
-        Between 2 and n; nan where all figures are equal.
-
-    Raises
-    ------
-    ValueError
-        If there are too few figures, or one is absent or not finite.
-
-    Notes
-    -----
-    Bayley, G. V. and Hammersley, J. M. (1946), Suppl. J. R. Stat. Soc. 8, 184-197, for the AR(1) series that has
-    the lag-1 correlation r. Negative correlations count as none.
-
-    Examples
-    --------
-    >>> series = np.repeat([1.0, 3.0, 2.0, 5.0, 4.0], 10)
-    >>> int(effective_size(series)), series.size  # neighbours tell nearly the same
-    (2, 50)
-    """
-    sample: Sample = figures(series, "series", at_least=MIN_FIGURES)
-    if not sample.present.all():
-        raise ValueError("an effective size is of a series without gaps")
-    return _effective_size(sample.values)
 
 
 def _effective_size(values: Floats) -> Floats:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fsbench_kit.stats.result import Bools, Floats
 from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Bools, Floats
     from fsbench_kit.stats.values import Runs
 
 WIDE_GAP: Final = 3.0

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.stats import special
-from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.result import Caveat, Floats, RatioEstimate
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import checked_confidence, positive, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from fsbench_kit.stats.result import Floats, RatioEstimate
     from fsbench_kit.stats.values import Runs
 
 LABELS: Final = ("fragile", "weak", "fair", "robust to noise")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from fsbench_kit.stats.result import Bools, Floats, Ints
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Bools, Floats, Ints
 
 WINDOW: Final = 5
 """Rounds that are looked at."""

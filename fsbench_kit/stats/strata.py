@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsbench_kit.stats import special
-from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.result import Bools, Caveat, Floats, Ints, RatioEstimate
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import Sample, paired, runs
 
 if TYPE_CHECKING:
-    from fsbench_kit.stats.result import Bools, Floats, Ints, RatioEstimate
     from fsbench_kit.stats.values import Runs
 
 

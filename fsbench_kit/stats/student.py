@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fsbench_kit.stats import special
-from fsbench_kit.stats.result import Caveat, Floats, RatioEstimate, caveats_that_apply
+from fsbench_kit.stats.result import Bools, Caveat, Floats, Ints, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.values import checked_confidence
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from fsbench_kit.stats.result import Bools, Ints
 
 
 def ratio_by_t(

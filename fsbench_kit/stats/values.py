@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from fsbench_kit.model.errors import RangeError
+from fsbench_kit.stats.result import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from fsbench_kit.stats.result import Bools, Floats, Ints
 
 DECIMALS: Final = 12
 """Logarithms that agree to so many decimals are equal: no tool prints as finely, and floating point blurs less."""

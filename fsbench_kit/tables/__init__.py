@@ -18,7 +18,13 @@ if TYPE_CHECKING:
         ordered,
         varying,
     )
-    from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
+    from fsbench_kit.tables.claims import (
+        audit_findings,
+        audit_summary,
+        audit_table,
+        contradictions_table,
+        repeats_table,
+    )
     from fsbench_kit.tables.comparisons import (
         comparison_table,
         effects,
@@ -85,6 +91,7 @@ __all__ = [
     "Column",
     "Group",
     "Table",
+    "audit_findings",
     "audit_summary",
     "audit_table",
     "cell_label",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit.analysis import settings
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.messages import one_line
 
 if TYPE_CHECKING:

@@ -93,6 +93,40 @@ def audit_summary(audit: pl.DataFrame) -> str:
     )
 
 
+def audit_findings(audit: pl.DataFrame, most: int = 4) -> list[str]:
+    """Say what an audit found: what the figures contradict, an example from each study, and last the counts.
+
+    Parameters
+    ----------
+    audit
+        What `fsbench_kit.claims.audit` returned, or some rows of it.
+    most
+        How many examples to give.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> audit_findings(fsb.audit("raw_results/published/fio-nvme-2021"))[1]
+    '"Both were tested on the same disk" (fio-nvme-2021): randwrite: the disk is nvme7n1 on xfs, nvme6n1 on zfs.'
+    """
+    wrong = audit.filter(verdict="contradicted")
+    claims = f"of {counted(audit.height, 'claim')}"
+    said = f"The figures contradict {wrong.height or 'none'} {claims}"
+    if other := audit.filter(verdict="direction only").height:
+        said += f", and give another size than {other} of the others"
+    repeated = audit.filter(evidence="replicated").height or "None"
+    rests = "rests" if repeated in (1, "None") else "rest"
+    examples = wrong.unique("study", keep="first", maintain_order=True).head(most)
+    return [
+        f"{said}. {repeated} {rests} on repeated runs that were printed one by one.",
+        *(
+            one_line(f'"{row["says"]}" ({row["study"]})') + f": {_in_line(row['reason'])}"
+            for row in examples.iter_rows(named=True)
+        ),
+        audit_summary(audit),
+    ]
+
+
 _VERDICTS_OF_CLAIMS: Final = {
     "supported": "supported",
     "figures agree": "in agreement with the figures, without replication",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import setting_kind
@@ -20,8 +20,6 @@ from fsbench_kit.tables.messages import counted, listed, one_line, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from fsbench_kit.data.dataset import Dataset, LazyDataset
 
 
 def contents(dataset: Dataset) -> str:

@@ -15,7 +15,7 @@ from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
 from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
-from fsbench_kit.tables.verdicts import DECIDED, names_of, sentence
+from fsbench_kit.tables.verdicts import DECIDED, names_of, sentence, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> print(findings(fsb.compare(data, metrics=["iops"]))[0])
-    xfs is as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
+    xfs writes as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
     """
     rows = ordered(effects(comparison))
     if rows.height <= 1:
@@ -85,7 +85,11 @@ _ASIDE: Final = pl.col("metric").is_in(["phase_latency", "cpu"])
 def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> Iterator[str]:
     """Say the first of some effects, each in a sentence, and count the others."""
     rows = rows.with_columns(_ASKED, place=PLACE)
-    first = rows.with_row_index().sort("place", maintain_order=True).unique(_SAME, keep="first").sort("index")
+    # The sync may be faster and the whole slower: it speaks only where the work itself is not decided.
+    of_sync = pl.col("operation").str.ends_with("_sync")
+    first = (
+        rows.with_row_index().sort(of_sync, "place", maintain_order=True).unique(_SAME, keep="first").sort("index")
+    )
     for row in first.head(most).iter_rows(named=True):
         yield _of_cell(row, names)
     if (more := first.height - most) > 0:
@@ -93,7 +97,7 @@ def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> It
 
 
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    label = cell_label(row, names)
+    label = cell_label(row, [name for name in names if name != "operation" or not tells_operation(row)])
     return f"{label}: {sentence(row)}" if label else sentence(row)
 
 

@@ -100,7 +100,15 @@ class Table:
     legend: tuple[str, ...] = ()
 
     def frame(self) -> pl.DataFrame:
-        """Return the cells as they are shown, with the heads of groups as ``table``; a dash is null."""
+        """Return the cells as they are shown, with the heads of groups as ``table``; a dash is null.
+
+        Examples
+        --------
+        >>> import fsbench_kit as fsb
+        >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+        >>> fsb.tables.settings_table(data).frame().columns
+        ['kind', 'key', 'value', 'runs', 'known from']
+        """
         heads = [column.head for column in self.columns]
         names = [head if heads.count(head) == 1 else f"{head} {n}" for n, head in enumerate(heads, 1)]
         rows = [

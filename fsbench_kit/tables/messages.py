@@ -153,10 +153,11 @@ _MOST_DECIMALS: Final = 5
 def percent(share: float) -> str:
     """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
 
-    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5))
-    25 % 3.4 % 95 % 150 %
+    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5), percent(8e-12))
+    25 % 3.4 % 95 % 150 % 0 %
     """
-    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.2g}"
+    by_rounding = abs(share) < 1e-8  # as of floats
+    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 or by_rounding else f"{100 * share:.2g}"
     return f"{number}\N{NO-BREAK SPACE}%"
 
 

@@ -12,7 +12,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
-from fsbench_kit.tables.verdicts import compared, reach
+from fsbench_kit.tables.verdicts import compared, reach, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -171,7 +171,7 @@ def replication_findings(found: pl.DataFrame, most: int = 3) -> list[str]:
     >>> again = fsb.read("raw_results/replicated/sysbench-rhel72-again")
     >>> found = side_by_side(published, again, metrics=["bandwidth"])
     >>> replication_findings(found, most=1)[0].split(":")[0]
-    'seqwr, write'
+    'seqwr'
     """
     names = varying_in_replication(found) if found.height else []
     judged = found.filter("stands_for_effect", pl.col("direction").is_in(_JUDGED), pl.col("ratio").is_not_null())
@@ -188,7 +188,8 @@ def _finding(row: Mapping[str, Any], names: list[str]) -> str:
     conjunction = "and" if row["direction"] == "same" else "but"
     in_study = compared(row, row["published_ratio"], of_level=False)
     said = f"{again}, {conjunction} {in_study} in the study."
-    return f"{cell}: {said}" if (cell := cell_label(row, names)) else said
+    untold = [name for name in names if name != "operation" or not tells_operation(row)]
+    return f"{cell}: {said}" if (cell := cell_label(row, untold)) else said
 
 
 def reproduced_sentence(counts: pl.DataFrame) -> str:
@@ -203,8 +204,8 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
     --------
     >>> from fsbench_kit.launch.replicate import replications, reproduced
     >>> counts = reproduced(replications("raw_results/published/fio-nvme-2021"))
-    >>> reproduced_sentence(counts).split(",")[0]
-    'All 4 published effects were run again'
+    >>> reproduced_sentence(counts).partition(" came out ")[0]
+    '4 of 4 published effects that can be judged'
     """
     if counts.is_empty():
         return NO_RATIO
@@ -214,15 +215,17 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
         return f"None of {effects} published effects was run again."
     some = f"Of {effects} published effects, {run}" if run < effects else f"All {effects} published effects"
     others = _listed(total, {"open": "are left open", "not comparable": "cannot be compared"})
-    rest = f" Of the others, {others}." if others else ""
     if not judged:
         return f"{some} were run again, and none can be judged: {others}."
-    same = f"{total['same']} came out in the published direction"
+    same = f"{total['same']} of {judged} published effects that can be judged came out in the same direction"
     if total["same"]:
-        same += f" ({total['size']} of them in the published size too)"
-    against = _listed(total, {"opposite": "in the other direction", "no difference": "without a difference"})
-    said = ", ".join(filter(None, (same, against)))
-    return f"{some} were run again, and {judged} can be judged: {said}.{rest}"
+        same += f", {total['size']} of them in the same size too"
+    against = _listed(
+        total, {"opposite": "came out in the other direction", "no difference": "without a difference"}
+    )
+    missing = f"{effects - run} were not run again" if run < effects else ""
+    rest = ", ".join(filter(None, (others, missing)))
+    return "; ".join(filter(None, (same, against))) + (f". Of the others, {rest}." if rest else ".")
 
 
 def _listed(total: Mapping[str, int], words: Mapping[str, str]) -> str:
@@ -370,7 +373,7 @@ def claims_again_table(theirs: pl.DataFrame, again: pl.DataFrame) -> Table:
     >>> import fsbench_kit as fsb
     >>> theirs = fsb.audit("raw_results/published/fio-nvme-2021")
     >>> claims_again_table(theirs, theirs).caption
-    '15 claims of the article, judged twice'
+    '18 claims of the article, judged twice'
     """
     both = theirs.join(again, on=["study", "claim"], how="left", maintain_order="left", suffix="_again")
     footnotes = Footnotes(both["footnotes_again"])

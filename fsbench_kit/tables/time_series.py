@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.tables.cells import metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
-from fsbench_kit.tables.messages import NOTHING, digits, prefix, text_of
+from fsbench_kit.tables.messages import NOTHING, Prefix, digits, prefix, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.analysis.time_series import TimeSeries
-    from fsbench_kit.tables.messages import Prefix
 
 
 def over_time_table(found: TimeSeries) -> Table:

@@ -12,6 +12,10 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
+from fsbench_kit.model.records import Diagnostic, Run
+from tests.analysis.made import figure
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
@@ -103,3 +107,16 @@ def test_the_stated_command_of_the_nvme_study_is_not_that_of_zfs(data: Dataset) 
     assert _said(data, "fio-nvme-2021", "SETTINGS_DISAGREE") == {
         "fio-randwrite-zfs": ["job_name is zfs-fio by the log, and xfs-fio by what the article states."]
     }
+
+
+@pytest.mark.parametrize("start", [4, None])
+def test_a_run_that_contradicts_itself_taints_no_other_of_its_file(start: int | None) -> None:
+    runs = [
+        Run(tool="fio", start=8 * place, end=8 * place + 8, line=place + 1, filesystem=name, measurements=(iops,))
+        for place, (name, iops) in enumerate([("xfs", figure(110)), ("ext4", figure(100)), ("btrfs", figure(90))])
+    ]
+    doubt = Diagnostic(code="FIGURES_DISAGREE", message="IOPS and bandwidth disagree.", line=1, start=start)
+    data = assemble([Log(source="all", data=b"a" * 24, records=[*runs, doubt], study="s")])
+    found = dict(fsb.compare(data).select("level", "reasons").rows())
+    assert "IN_DOUBT" in found["xfs"]
+    assert "IN_DOUBT" not in found["btrfs"]

@@ -262,6 +262,12 @@ def test_a_setting_that_is_known_of_one_group_is_said() -> None:
     ]
 
 
+@pytest.mark.parametrize(("options", "is_said"), [("rw,async,relatime", False), ("rw,nobarrier", True)])
+def test_mount_options_as_they_are_unasked_are_not_said_of_one_group_only(options: str, is_said: bool) -> None:
+    found = row(in_turn([{"mount_options": options}] * 10, [{}] * 10))
+    assert ("Known of ext4 only" in notes(found)) is is_said
+
+
 @pytest.mark.parametrize(
     ("facts", "unknown"),
     [
@@ -399,7 +405,7 @@ def test_rounds_of_two_launches_are_no_pairs() -> None:
     ]
     found = row(logs, factor="kernel")
     assert (found["study"], found["n_pairs"], found["method"]) == (None, None, "Welch t on logs")
-    assert "No launch ran enough of both groups" in notes(found)
+    assert "No launch has enough of both groups" in notes(found)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """At which version or date figures changed: made logs, of which it is known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -31,12 +33,12 @@ def _log(level: str, number: int, at: datetime, **rates: float) -> Log:
     )
 
 
-def _nights(levels: Sequence[float]) -> fsb.Dataset:
-    """Three runs on each night, on the same kernel."""
+def _nights(levels: Sequence[float], kernels: Mapping[int, str] | None = None) -> fsb.Dataset:
+    """Three runs on each night, on the same kernel, or on another one on some nights."""
     noise = np.random.default_rng(1).normal(1, 0.01, (len(levels), 3))
     return assemble(
         _log(
-            "6.12",
+            (kernels or {}).get(night, "6.12"),
             3 * night + run,
             NIGHT + timedelta(days=night, minutes=2 * run),
             read=1000 * level * noise[night, run],
@@ -138,3 +140,48 @@ def test_levels_that_have_no_cell_in_common_have_no_trend() -> None:
 @pytest.mark.parametrize("factor", ["kernel", "date"])
 def test_two_levels_are_a_comparison_and_no_trend(factor: str) -> None:
     assert trend(_nights([1.0, 0.5]), factor).levels == []
+
+
+TWELVE_AND_EIGHT = [1.0] * 12 + [0.85] * 8
+
+
+@pytest.mark.parametrize("night", [0, 5, 19])
+def test_a_night_of_another_kernel_hides_no_change_of_others(night: int) -> None:
+    found = trend(_nights(TWELVE_AND_EIGHT, {night: "6.6"}), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["since"], change["verdict"], change["reasons"]) == ("2026-03-13", "worse", [])
+    assert tables.trend_findings(found)[0].endswith("8 dates against 12).")
+
+
+def test_what_else_differs_at_a_change_is_said_and_there_is_no_verdict() -> None:
+    found = trend(_nights(TWELVE_AND_EIGHT, dict.fromkeys(range(12), "6.6")), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["verdict"], change["reasons"]) == ("not comparable", ["CONFIG_MISMATCH"])
+    assert change["footnotes"] == ["kernel differs: 6.6 against 6.12."]
+    (said,) = tables.trend_findings(found)
+    assert said.startswith("Since 2026-03-13, ")
+    assert said.endswith("There is no verdict: kernel differs: 6.6 against 6.12.")
+
+
+@pytest.mark.parametrize(("night", "dates"), [(0, "8 dates against 11"), (15, "7 dates against 12")])
+def test_a_level_in_doubt_takes_no_part_and_others_do(night: int, dates: str) -> None:
+    """The log of its first run contradicts itself."""
+    own = _nights(TWELVE_AND_EIGHT)
+    said = {"severity": "warning", "code": "FIGURES_DISAGREE", "message": "IOPS and bandwidth disagree."}
+    doubt = (
+        own.runs.filter(source=f"6.12-{3 * night}")
+        .select("source", "line", **{name: pl.lit(text) for name, text in said.items()})
+        .cast({name: own.diagnostics.schema[name] for name in said})
+    )
+    diagnostics = pl.concat([own.diagnostics, doubt], how="diagonal")
+    found = trend(replace(own, diagnostics=diagnostics), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["since"], change["verdict"]) == ("2026-03-13", "worse")
+    assert dates in tables.trend_findings(found)[0]
+
+
+def test_a_first_level_that_failed_to_do_anything_hides_no_change() -> None:
+    found = trend(_nights([0.0, *TWELVE_AND_EIGHT]), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["before"], change["since"]) == ("2026-03-13", "2026-03-14")
+    assert change["n_baseline"] == 12

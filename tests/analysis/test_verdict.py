@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t as student
 
 import fsbench_kit as fsb
 from benchmarks.designs import dataset, in_turn
+from fsbench_kit.analysis.gate import gate
 from fsbench_kit.data.log import Log
 from tests.analysis.made import cells, compared, figure, rates, runs
 
@@ -45,6 +47,23 @@ def test_what_rounding_adds_is_added_at_both_ends() -> None:
     assert rounded["ci_low"] / exact["ci_low"] == pytest.approx(down, rel=1e-9)  # type: ignore[operator]
     assert rounded["ci_high"] / exact["ci_high"] == pytest.approx(up, rel=1e-9)  # type: ignore[operator]
     assert rounded["p"] > exact["p"]  # type: ignore[operator]
+
+
+# What prints as 100 and as 103 lies within 0.5 of them, so that rounding takes 0.0098542 off ln 1.03 = 0.0295588.
+# Uniform in a print that is 2 x 0.0098545 wide, the mean of n runs has a standard error of 0.0098545 / sqrt(3 n).
+@pytest.mark.parametrize(("n", "t"), [(3, 5.99875), (10, 10.9522)])
+def test_the_spread_of_runs_that_print_alike_is_that_of_their_print(n: int, t: float) -> None:
+    row = _row(rates([100] * n, [103] * n, 0.5))
+    assert row["p"] == pytest.approx(2 * student.sf(t, n - 1), rel=1e-3)
+
+
+# Logarithms of 100 to 102 and 110 to 112 deviate by 0.0099 and 0.009: Welch's interval is 0.043 long.
+# Rounding to 1 adds 0.019, which is 30 % of both; rounding to 0.1 adds 4 %.
+@pytest.mark.parametrize(("half", "is_said"), [(0.5, True), (0.05, False)])
+def test_an_interval_that_is_much_rounding_says_so(half: float, is_said: bool) -> None:
+    row = _row(rates([100.0, 101.0, 102.0], [110.0, 111.0, 112.0], half))
+    said = "Rounding of the printed figures makes up much of the interval."
+    assert (said in row["footnotes"]) is is_said  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -394,3 +413,14 @@ def test_modes_of_other_cells_are_kept_in_mind_where_a_group_happens_to_show_one
     tables[:, :, 0] = 1000 * noise[:, :, 0] * np.where([[False] * 10, np.arange(10) < 7], 0.6, 1.0)
     table = compared(cells(*tables.tolist()))
     assert table.sort("block_size")["verdict"][0] == verdict
+
+
+@pytest.mark.parametrize(("tolerance", "outcome"), [(1.05, "worse"), (2.0, "worse"), (3.0, "undecided")])
+def test_a_gate_holds_a_bound_to_its_tolerance(tolerance: float, outcome: str) -> None:
+    """The runs of ext4 did at least 42,000 a second: 20,000 is worse by 2.1 at least, and maybe by more than 3."""
+    bound = figure(None, metric="file_rate", state="censored", low=42000.0)
+    slow = [figure(value, 1.0, metric="file_rate") for value in (20000.0, 20010.0, 19990.0, 20005.0, 19995.0)]
+    table = compared(runs("ext4", [bound] * 5), runs("xfs", slow))
+    assert table["verdict"].to_list() == ["worse"]
+    assert table["ratio"].to_list() == [None]
+    assert gate(table, tolerance)["outcome"].to_list() == [outcome]

@@ -143,10 +143,10 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     assert heading_of(spec) == (
-        "block size 4 KiB: xfs is 84\N{NO-BREAK SPACE}% faster than ext4 "
+        "block size 4 KiB: xfs writes 84\N{NO-BREAK SPACE}% faster than ext4 "
         "(71 to 98\N{NO-BREAK SPACE}%; ahead in all 5 rounds)."
     )
-    assert "xfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each" in spec["description"]
+    assert "xfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 in one run each" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
 

@@ -108,8 +108,8 @@ WRONG = {
     "launch prose --dry-run": "prose",
     "launch --retry-failed": "--retry-failed needs --resume",
     "launch --resume nothing": "nothing",
-    "launch quick --ssh hosts.txt --retry-failed": "--ssh takes a plan, --study, --patience and --to",
-    "launch quick --ssh hosts.txt --commands": "--ssh takes a plan, --study, --patience and --to",
+    "launch quick --ssh hosts.txt --retry-failed": "--retry-failed needs --resume",
+    "launch --resume --ssh hosts.txt": "--ssh needs a plan",
 }
 
 
@@ -166,8 +166,20 @@ def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> No
     for target in ("/proc/x", folder / "log.json"):
         with pytest.raises(RequestError, match=f"{target}: cannot write it"):
             fsb.ingest(folder / "logs", to=target)
-    with pytest.raises(RequestError, match="an empty string is not a path"):
-        fsb.ingest(folder / "logs", to="")
+    for write in (data.write, fsb.scan, lambda to: fsb.ingest(folder / "logs", to=to)):
+        with pytest.raises(RequestError, match="an empty string is not a path"):
+            write("")  # type: ignore[operator]
+        with pytest.raises(RequestError, match="int is not a path"):
+            write(3)  # type: ignore[operator]
+    with pytest.raises(RequestError, match=r"'?3'? is not a metric"):
+        fsb.compare(data, metrics=3)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="cannot filter runs: invalid predicate"):
+        data.filter(3)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="3 is not the key of a setting"):
+        data.flat(3)  # type: ignore[arg-type]
+    for read in (fsb.read, lambda path, executor: fsb.ingest(path, to=folder / "data", executor=executor)):
+        with pytest.raises(RequestError, match="int is not an executor"):
+            read(folder / "logs", executor=3)  # type: ignore[operator]
 
 
 def test_charts_and_tables_say_what_they_are_made_from(folder: Path) -> None:
@@ -191,6 +203,10 @@ def test_charts_and_tables_say_what_they_are_made_from(folder: Path) -> None:
         fsb.charts.forest(table, style="web")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"write 1.05 for 5 %"):
         fsb.charts.forest(table, margin=0.95)
+    with pytest.raises(RequestError, match="'all' is not a number of effects"):
+        fsb.charts.forest(table, most="all")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"'?3'? is not a metric"):
+        fsb.charts.ratio_map(table, metric=3)  # type: ignore[arg-type]
 
 
 def _words(line: str) -> list[str]:
@@ -265,7 +281,7 @@ def test_an_interrupted_launch_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fsbench_kit.launch.read_plan", interrupted)
+    monkeypatch.setattr("fsbench_kit.launch.launch", interrupted)
     result = fsbench("launch", "quick", "--to", "my results", cwd=folder)
     assert (result.returncode, "To resume: fsbench launch --resume --to 'my results'" in result.stderr) == (
         130,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -60,8 +61,24 @@ def runs_put_together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that grows by the number of runs each time that some are put together."""
     sizes: list[int] = []
     same_runs = assembly.same_runs
-    monkeypatch.setattr(assembly, "same_runs", lambda found: sizes.append(len(found)) or same_runs(found))
+    monkeypatch.setattr(
+        assembly, "same_runs", lambda found, marks: sizes.append(len(found)) or same_runs(found, marks)
+    )
     return sizes
+
+
+def test_what_belongs_to_runs_is_packed_once(logs: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[pl.DataFrame] = []
+    write = pl.DataFrame.write_ipc_stream
+    monkeypatch.setattr(
+        pl.DataFrame,
+        "write_ipc_stream",
+        lambda frame, *own, **more: packed.append(frame) or write(frame, *own, **more),
+    )
+    first = fsb.read(logs)
+    assert len(list(kept.iterdir())) == 2
+    assert [frame.height for frame in packed].count(first.measurements.height) == 1
+    assert same(fsb.read(logs), first)
 
 
 def test_what_was_read_is_not_read_again(logs: Path, kept: Path, parsed: Count) -> None:

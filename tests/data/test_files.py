@@ -15,6 +15,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.model.errors import InputError, RequestError
+from tests.command import fsbench
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 
@@ -211,3 +212,27 @@ def test_what_can_be_no_log_is_a_request_error(tmp_path: Path, smallfiles_log: L
     for wrong in (None, 3, {"a": "b"}):
         with pytest.raises(RequestError, match="cannot read"):
             fsb.read(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/proc/self", "/sys", "/sys/kernel"])
+def test_what_the_kernel_shows_of_itself_is_not_searched(folder: str) -> None:
+    with pytest.raises(InputError, match=f"{folder}: The kernel shows itself there"):
+        fsb.read(folder)
+    ran = fsbench("read", "--explain", folder)
+    assert ran.returncode != 0
+    assert "The kernel shows itself there" in ran.stderr
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_below_a_folder_it_is_left_out_and_said(tmp_path: Path, *, bulk: bool) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.log").write_text("real\t0m1.500s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    (tmp_path / "logs" / "machine").symlink_to("/proc")
+    if bulk:
+        data = fsb.ingest(tmp_path / "logs", to=tmp_path / "dataset").collect()
+    else:
+        data = fsb.read(tmp_path / "logs")
+    assert data.runs.height == 1
+    (said,) = data.diagnostics.filter(code="SKIPPED").rows(named=True)
+    assert Path(said["source"]).name == "machine"
+    assert said["message"].startswith("The kernel shows itself there (proc)")

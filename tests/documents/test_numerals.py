@@ -1,6 +1,7 @@
 """Numbers with decimal commas, or with separators between thousands: right, or reported lost."""
 
 import re
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -79,6 +80,11 @@ def test_most_figures_are_recovered(write: Callable[[str, str], str], least: dic
         ("fio-3.33 sysbench 1.0.20 at 10.0.0.1: avg=12,34", "fio-3.33 sysbench 1.0.20 at 10.0.0.1: avg=12.34"),
         ("--cpus=0,2 --rate=1.5 avg=0,5", "--cpus=0,2 --rate=1.5 avg=0.5"),
         ("avg=28.09 total=100,200,300,400 short=0,0,0,0", "avg=28.09 total=100,200,300,400 short=0,0,0,0"),
+        ("avg=28.09 total=2480,2640,0,250 short=0,0,0,0", "avg=28.09 total=2480,2640,0,250 short=0,0,0,0"),
+        (
+            "total=2480,2640,0,250\nlat of all (usec): avg=5,60",
+            "total=2480,2640,0,250\nlat of all (usec): avg=5.60",
+        ),
         ("max=1,234,567, issued rwts: total=1,200,0,0", "max=1234567, issued rwts: total=\ufffd"),
         (
             "avg=5,60, issued rwts: total=1200,0,0,0",
@@ -89,3 +95,11 @@ def test_most_figures_are_recovered(write: Callable[[str, str], str], least: dic
 )
 def test_small_texts(mangled: str, meant: str) -> None:
     assert Text(mangled).edited(numerals(mangled)).chars == meant
+
+
+def test_lists_of_fio_alone_make_nobody_look_at_all_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an article of a megabyte, that takes as long as all else."""
+    monkeypatch.setattr(sys.modules[numerals.__module__], "_NUMBER", None)
+    assert not list(numerals("issued rwts: total=2480,2640,0,250 short=0,0,0,0 dropped=0,0,0,0\n" * 3))
+    with pytest.raises(AttributeError):
+        list(numerals("total=2480,2640,0,250\navg=5,60"))

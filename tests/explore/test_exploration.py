@@ -136,7 +136,7 @@ def test_a_view_shows_the_ratios_of_what_is_chosen(exploration: Exploration) -> 
     assert view.table is not None
     (rows,) = view.spec["datasets"].values()
     assert {row["level"]: round(row["place"], 6) for row in rows} == {"xfs": 3.0, "zfs": 0.5}
-    assert view.finding.startswith("xfs was 3.00 times as fast as ext4")
+    assert view.finding.startswith("xfs read 3.00 times as fast as ext4")
     assert [len(group.rows) for group in view.table.groups] == [2]
     other = exploration.render(replace(view.state, baseline="zfs"))
     (rows,) = other.spec["datasets"].values()  # type: ignore[index]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psutil
 import pytest
 from typer.testing import CliRunner
 
@@ -31,16 +32,18 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_page_shows_the_logs_that_were_named(logs: str) -> None:
-    served = {}
+    served: dict[str, Any] = {}
 
     def serve(arguments: list[str], config: dict[str, dict[str, object]]) -> None:
         served["notebook"] = Path(arguments[0]).read_text()
         served["address"] = str(config["Voila"]["ip"])
+        served["left alone"] = config["MappingKernelManager"]["cull_idle_timeout"]
 
     with mock.patch("voila.app.Voila.launch_instance", serve):
         result = CliRunner().invoke(app, ["explore", logs, "--names", NAMES, "--factor", "host"])
     assert result.exit_code == 0, result.output
     assert served["address"] == "127.0.0.1"
+    assert served["left alone"] == 120
     for parameter in (rf"data = [\"{Path(logs).absolute()}\"]", rf"names = [\"{NAMES}\"]", r"factor = \"host\""):
         assert parameter in served["notebook"]
 
@@ -60,9 +63,10 @@ def port() -> int:
 
 
 @contextmanager
-def _served(logs: str, port: int, home: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def _served(logs: str, port: int, home: Path, before: str = "") -> Iterator["subprocess.Popen[bytes]"]:
     (home / "tmp").mkdir()
-    command = [sys.executable, "-c", "from fsbench_kit.cli import main; main()", "explore", logs, "--names", NAMES]
+    program = f"{before}\nfrom fsbench_kit.cli import main\nmain()"
+    command = [sys.executable, "-c", program, "explore", logs, "--names", NAMES]
     with subprocess.Popen(
         [*command, "--port", str(port)],
         env={"PATH": "/usr/bin", "HOME": str(home), "TMPDIR": str(home / "tmp")},
@@ -85,8 +89,10 @@ def _served(logs: str, port: int, home: Path) -> Iterator["subprocess.Popen[byte
 def test_controls_stay_in_sight_and_what_is_chosen_is_an_address(
     logs: str, port: int, tmp_path: Path, chromium: Any
 ) -> None:
+    asked: list[str] = []
     with _served(logs, port, tmp_path):
         page = chromium.new_page(viewport={"width": 1200, "height": 420})
+        page.on("request", lambda request: asked.append(request.url))
         page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
         link = page.get_by_text("Link to what is shown")
         link.wait_for(timeout=90_000)
@@ -108,6 +114,24 @@ def test_controls_stay_in_sight_and_what_is_chosen_is_an_address(
         page.set_viewport_size({"width": 400, "height": 800})
         assert chart.bounding_box()["x"] < 100  # below the controls, not beside them
         page.close()
+    here = (f"http://127.0.0.1:{port}/", f"ws://127.0.0.1:{port}/", "data:", "blob:")
+    assert [url for url in asked if not url.startswith(here)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_kernel_of_a_closed_page_ends(logs: str, port: int, tmp_path: Path, chromium: Any) -> None:
+    with _served(logs, port, tmp_path, "from fsbench_kit.explore import page; page._LEFT_ALONE = 15") as server:
+        page = chromium.new_page()
+        page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
+        page.get_by_text("Link to what is shown").wait_for(timeout=90_000)
+        page.wait_for_timeout(20_000)
+        kernels = [one for one in psutil.Process(server.pid).children() if "ipykernel_launcher" in one.cmdline()]
+        assert kernels  # nobody touched the page, which is open
+        page.close()
+        _, alive = psutil.wait_procs(kernels, 60)
+        assert alive == []
+        assert server.poll() is None
 
 
 def _await_port(port: int) -> None:

@@ -1,6 +1,7 @@
 """The controls are a thin layer: each of them changes the state, and shows what can be chosen."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -29,6 +30,12 @@ def panel() -> Panel:
         for filesystem, rate in (("ext4", 100.0), ("xfs", 100.0 + 50 * len(study)), ("zfs", 10.0))
     ]
     return Panel(Exploration(assemble(logs)), ["raw_results/x"], State().choosing("study", ["one"]))
+
+
+@pytest.fixture(autouse=True)
+def _followed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Follow each change: the browser of other tests leaves a loop here, in which a panel waits for the next."""
+    monkeypatch.setattr(Panel, "_soon", Panel._follow)
 
 
 def _labels(panel: Panel, name: str) -> list[str]:
@@ -150,3 +157,42 @@ def test_a_page_of_its_own_links_to_what_it_shows_and_opens_with_it(
     for wrong in ("state=%7B", "state=[]", 'state={"margin":"x"}', "factor=host"):
         monkeypatch.setenv("QUERY_STRING", wrong)
         assert Panel(panel._exploration, ["raw_results/x"]).view.state == State()
+
+
+def test_the_second_factor_of_panels_can_be_chosen_where_panels_are_drawn(panel: Panel) -> None:
+    by = panel.controls["by"]
+    assert by.layout.display == "none"
+    panel.controls["chart"].value = "panels"
+    assert by.layout.display is None
+    assert _labels(panel, "by") == ["automatic", "operation · 2 values"]
+    by.value = "operation"
+    (chart,) = panel._chart.outputs
+    assert chart["data"][VEGA_MIME]["facet"]["sort"] == ["read", "write"]
+    assert "chart = charts.small_multiples(comparison, by='operation')" in panel.python
+    panel.controls["operation"].value = ("read",)
+    assert panel.view.state.by is None
+    assert "Panels by operation does not occur" in panel._finding.value
+
+
+def test_what_is_shown_can_be_kept_beside_what_is_chosen_next(
+    panel: Panel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUERY_STRING", "")
+    panel.controls["operation"].value = ("read",)
+    panel._keep.click()
+    panel.controls["operation"].value = ("write",)
+    assert panel._place_beside.layout.display is None
+    drawn = [place.outputs[0]["data"][VEGA_MIME] for place in (panel._chart, panel._chart_beside)]
+    rates = [
+        {row["level"]: round(row["place"], 6) for row in next(iter(spec["datasets"].values()))} for spec in drawn
+    ]
+    assert rates == [{"xfs": 2.5, "zfs": 0.1}] * 2  # xfs has 250, whatever the operation
+    assert ["wrote" in str(spec["title"]["text"]) for spec in drawn] == [True, False]
+    address = unescape(re.findall('href="([?][^"]*)"', panel._save.value)[0])
+    monkeypatch.setenv("QUERY_STRING", address.removeprefix("?"))
+    again = Panel(panel._exploration, ["raw_results/x"])
+    assert again.view.state == panel.view.state
+    assert again._chart_beside.outputs == panel._chart_beside.outputs
+    panel._keep.click()
+    assert panel._place_beside.layout.display == "none"
+    assert "beside" not in panel._save.value

@@ -49,6 +49,13 @@ def test_a_cut_of_almost_one_is_no_contradiction() -> None:
     assert codes(figure("bandwidth", 683676002, 683676003), done, runtime) == ["FIGURES_DISAGREE"]
 
 
+def test_a_figure_of_all_digits_that_a_float_has_is_no_contradiction() -> None:
+    """61072 / 60 as json.dumps writes it; half of its last digit is less than floats can tell."""
+    runtime, done = figure("runtime", 60), figure("operations", 61072)
+    assert codes(figure("iops", 1017.8666666666667, 1017.8666666666668), done, runtime) == []
+    assert codes(figure("iops", 1017.8666666667, 1017.8666666668), done, runtime) == ["FIGURES_DISAGREE"]
+
+
 def test_requests_of_one_size_make_the_bandwidth() -> None:
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1100, 1200)) == []
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1300, 1400)) == ["FIGURES_DISAGREE"]

@@ -275,6 +275,21 @@ def test_a_server_adds_the_sum_of_its_clients() -> None:
     assert {item.value for item in run.settings if item.key == "job_name"} == {"load"}
 
 
+def test_disks_of_several_clients_are_several() -> None:
+    """Two hosts have a disk of the same name each, whose figures are no second printing of the other one's."""
+    disks = json.loads(load("client-disks"))["disk_util"]
+    records = parse(load("client-disks"))
+    assert diagnostics(records) == []
+    (run,) = runs(records)
+    for disk in disks:
+        part = f"{disk['hostname']}/{disk['name']}"
+        assert figure(run, "read", "disk_ios", scope="disk", part=part).value == disk["read_ios"]
+    assert {part for item in run.measurements if (part := item.part) and item.scope == "disk"} == {
+        "node1/vda",
+        "node2/vda",
+    }
+
+
 def test_latencies_of_each_priority() -> None:
     (job,) = json.loads(load("priorities"))["jobs"]
     run = only_run(load("priorities"))

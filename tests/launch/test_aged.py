@@ -62,8 +62,9 @@ class TestTargets:
         said = [step["output"] for record in full for step in record["provision"] if "full" in step["output"]]
         assert len(said) == 2
         assert [float(one.partition("%")[0]) for one in said] == [pytest.approx(70, abs=1)] * 2
-        if filesystem != "btrfs":  # whose space depends on when it commits
-            assert len(set(said)) == 1
+        written = [int(re.findall(r"\d+", one)[-1]) for one in said]
+        # xfs frees in the background what was deleted, and the space of btrfs depends on when it commits.
+        assert max(written) <= min(written) * {"ext4": 1, "xfs": 1.001, "btrfs": 1.05}[filesystem]
         for record in full:
             assert record["settings"]["churn"] == "1"
             before = record["environment"]["before"]
@@ -122,7 +123,11 @@ def test_each_run_begins_in_the_state_that_was_made_and_aged_once(
     # A subvolume of btrfs that was deleted leaves a few blocks in the trees.
     assert max(used) - min(used) <= (64 if restored_by.startswith("btrfs") else 0)
     found = records(result)
-    ran = [[" ".join(step["argv"]) for step in record["provision"]] for record in found]
+    # What finds zfs-fuse busy with the run before is tried again, and both attempts are recorded.
+    ran = [
+        [" ".join(step["argv"]) for step in record["provision"] if "busy" not in step["output"]]
+        for record in found
+    ]
     assert [sum(words.startswith(made_by) for words in step) for step in ran] == [1, 0, 0]
     assert [sum(words.startswith(restored_by) for words in step) for step in ran] == [1, 1, 1]
     assert {record["settings"]["fill"] for record in found} == {"0.4"}

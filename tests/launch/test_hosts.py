@@ -17,7 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
+from distributed import LocalCluster
+from nbformat import v4
 
 import fsbench_kit as fsb
 from fsbench_kit.data.ssh import AnyOf, Host, SshExecutor, read_hosts
@@ -31,6 +34,7 @@ from tests.command import fsbench
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+ROOT = Path(__file__).parents[2]
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
 needs_hosts = pytest.mark.skipif(SSHD is None or os.getuid() != 0, reason="needs sshd and root")
 
@@ -238,8 +242,8 @@ def test_a_host_dies_and_its_rounds_are_made_on_the_other(machines: dict[str, Ma
     assert {path.name for path in study.iterdir()} == {"a", "b", "a-for-b", "hosts.toml"}
     refused = fsbench("launch", "--resume", study / "b", cwd=home)
     assert "this was launched on other hosts" in refused.stderr
-    unfit = fsbench(*LAUNCH, "--check", cwd=home)
-    assert "--ssh takes a plan, --study, --patience and --to" in unfit.stderr
+    unfit = fsbench(*LAUNCH, "--replace", cwd=home)
+    assert "on other hosts, launches take no --retry-failed, --replace or --device" in unfit.stderr
 
 
 @pytest.mark.cluster
@@ -252,11 +256,15 @@ def test_an_interrupt_ends_the_launches_and_the_same_command_continues(
     command = [Path(sys.executable).with_name("fsbench"), *LAUNCH]
     with subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, text=True) as process:
         _wait_for(lambda: list(study.glob("*/*/run.json")))
+        second = fsbench(*LAUNCH, cwd=home)
+        assert f"another launch is using the study {study} (process {process.pid} of " in second.stderr
         process.send_signal(signal.SIGINT)
-        assert process.communicate()[1].startswith("Interrupted. The finished runs are kept.")
+        said = process.communicate()[1].splitlines()
     assert process.returncode == 130
+    interrupted, _, command = said[-1].partition(" To resume: fsbench ")
+    assert interrupted == "Interrupted. The finished runs are kept."
     _wait_for(lambda: not any(map(_launches, machines.values())))
-    result = fsbench(*LAUNCH, cwd=home)
+    result = fsbench(*command.split(), cwd=home)
     assert result.returncode == 0, result.stderr
     assert "12 of 12 runs are in" in result.stdout
     assert fsb.read(study).runs.height == 12
@@ -280,6 +288,151 @@ def test_logs_are_read_on_other_hosts(machines: dict[str, Machine], tmp_path: Pa
     result = fsbench("read", study, "--to", tmp_path / "frames", "--ssh", tmp_path / "home" / "hosts.txt")
     assert result.returncode == 0, result.stderr
     assert fsb.read(tmp_path / "frames").runs.equals(fsb.read(study).runs)
+
+
+def _where(folder: Path) -> Path:
+    """Write a report of one notebook, which says where it was run."""
+    own = "import socket\nprint('made on', socket.gethostname())"
+    cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(own)]
+    kernel = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "where.ipynb")
+    spec = folder / "report.toml"
+    spec.write_text(f'title = "Where"\n[[notebook]]\nname = "where"\nfile = "{folder}/where.ipynb"\n')
+    return spec
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+def test_notebooks_are_run_on_other_hosts(machines: dict[str, Machine], tmp_path: Path) -> None:
+    machines["a"].pull_plug()
+    site, hosts_file = tmp_path / "site", tmp_path / "home" / "hosts.txt"
+    result = fsbench("report", _where(tmp_path), "--to", site, "--ssh", hosts_file, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+    assert "made on b" in (site / "notebooks" / "where.ipynb").read_text()
+    assert (site / "where.html").is_file()
+
+
+@pytest.mark.cluster
+def test_the_workers_of_a_scheduler_run_notebooks_and_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A local cluster stands in for one that a queue such as SLURM has started: each has an address."""
+    monkeypatch.setenv("HOME", str(tmp_path / "there"))
+    monkeypatch.setattr(hosts, "_PAUSE", 0.5)
+    (tmp_path / "plan.toml").write_text(SHORT.replace("repeats = 1", "repeats = 2"))
+    launch = ("launch", "plan.toml", "--study", "fleet")
+    runs = tmp_path / "raw_results/runs/fleet/127.0.0.1"
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        to = ("--scheduler", cluster.scheduler_address)
+        made = fsbench("report", _where(tmp_path), "--to", tmp_path / "site", *to, cwd=ROOT)
+        assert made.returncode == 0, made.stderr
+        assert "made on" in (tmp_path / "site" / "notebooks" / "where.ipynb").read_text()
+        checked = fsbench(*launch, "--check", *to, cwd=tmp_path)
+        assert "127.0.0.1: All 2 combinations of a target and a workload work." in checked.stdout, checked.stderr
+
+        def lose() -> None:
+            _wait_for(lambda: list(runs.glob("*/run.json")))
+            cluster.scale(0)
+            _wait_for(lambda: not cluster.workers)
+            cluster.scale(1)
+
+        meanwhile = threading.Thread(target=lose)
+        meanwhile.start()
+        result = fsbench(*launch, *to, cwd=tmp_path)
+        meanwhile.join()
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "4 of 4 runs are in" in result.stdout
+    assert fsb.read(runs.parent).runs.height == 4
+    assert len(list((tmp_path / "there/fsbench-launches/fleet/127.0.0.1").glob("*/run.json"))) == 4
+    for path in runs.glob("*/run.json"):
+        _assert_hashed(path.parent)
+    (tmp_path / "plan.toml").write_text('hosts = ["node1"]\n' + SHORT)
+    refused = fsbench(*launch, "--scheduler", "tcp://node1:8786", cwd=tmp_path)
+    assert "the plan names its hosts" in refused.stderr
+
+
+TOGETHER = """
+id = "shared"
+repeats = 1
+timeout = 30
+drop_caches = false
+[[target]]
+kind = "directory"
+directory = "."
+"""
+
+
+def _together(workload: str, machines: dict[str, Machine]) -> str:
+    return TOGETHER + "[[workload]]\n" + workload + "".join(f'hosts.{name} = "{name}"\n' for name in machines)
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+def test_hosts_make_a_load_of_fio_together(machines: dict[str, Machine], tmp_path: Path) -> None:
+    home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/shared"
+    load = 'tool = "fio"\nrw = "randwrite"\nbs = "4k"\nsize = "4M"\nruntime = 5\ntime_based = true\n'
+    (home / "plan.toml").write_text(_together(load, machines))
+    before = set(Path("/tmp").glob("fsbench-*.sock"))
+    made = fsbench("launch", "plan.toml", "--study", "shared", cwd=home)
+    assert made.returncode == 0, made.stderr
+    (run,) = study.glob("*/run.json")
+    report = (run.parent / "fio.json").read_text()
+    *clients, whole = json.loads(report[report.index("{") :])["client_stats"]
+    done = {f"{client['hostname']}/fio": client["write"]["total_ios"] for client in clients}
+    data = fsb.read(study)
+    assert data.runs["status"].to_list() == ["ok"]
+    found = data.measurements.filter(metric="operations", operation="write", primary=True)
+    assert dict(found.filter(scope="client").select("part", "value").rows()) == done
+    assert found.filter(scope="all")["value"].to_list() == [whole["write"]["total_ios"]] == [sum(done.values())]
+    assert set(done) == {"a/fio", "b/fio"}
+    for name in machines:
+        assert (run.parent / f"{name}-host.txt").read_text().split()[1] == name
+    _assert_hashed(run.parent)
+    assert set(Path("/tmp").glob("fsbench-*.sock")) <= before
+
+    def die() -> None:
+        _wait_for(lambda: list(home.glob("**/b/*.0.0")))
+        machines["b"].lose_power()
+
+    dies = threading.Thread(target=die)
+    dies.start()
+    failed = fsbench("launch", "plan.toml", "--study", "broken", cwd=home)
+    dies.join()
+    assert failed.returncode == 1
+    (run,) = study.with_name("broken").glob("*/run.json")
+    assert json.loads(run.read_text())["status"] in {"failed", "partial"}
+    assert (run.parent / "b-host.txt").is_file()
+    for left in set(Path("/tmp").glob("fsbench-*.sock")) - before:  # that of b, which could not remove it
+        with socket.socket(socket.AF_UNIX) as server, pytest.raises(ConnectionRefusedError):
+            server.connect(str(left))
+        left.unlink()
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+def test_hosts_begin_a_command_together(machines: dict[str, Machine], tmp_path: Path) -> None:
+    home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/shared"
+    script = "date +began=%s.%N; touch $(hostname); sleep 1; echo made 12.5; test ! -e ../fails"
+    load = f'tool = "command"\ncommand = ["sh", "-c", "{script}"]\n'
+    figures = "figures.made = { pattern = 'made ([0-9.]+)', unit = \"1/s\" }\n"
+    figures += "figures.began = { pattern = 'began=([0-9.]+)', unit = \"s\" }\n"
+    (home / "plan.toml").write_text(_together(load + figures, machines))
+    made = fsbench("launch", "plan.toml", "--study", "shared", cwd=home)
+    assert made.returncode == 0, made.stderr
+    data = fsb.read(study)
+    assert data.runs["status"].to_list() == ["ok"]
+    found = {(row["operation"], row["metric"]): row["value"] for row in data.measurements.iter_rows(named=True)}
+    assert found["made_a", "rate"] == found["made_b", "rate"] == 12.5
+    assert abs(found["began_a", "elapsed"] - found["began_b", "elapsed"]) < 0.5
+    assert 1 <= found["command", "elapsed"] < 10
+    (run,) = study.glob("*/run.json")
+    assert "made 12.5" in (run.parent / "b-stdout.txt").read_text()
+    _assert_hashed(run.parent)
+    refused = fsbench("launch", "plan.toml", "--ssh", "hosts.txt", cwd=home)
+    assert 'workload "sh" has hosts of its own' in refused.stderr
 
 
 class Gone(Executor):
@@ -317,7 +470,7 @@ def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Execu
 
 def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_path: Path) -> None:
     block = Block(str(tmp_path), "fleet", "a")
-    neighbour.submit(remote.begin, block, SHORT).result()
+    neighbour.submit(remote.begin, block, SHORT, "fleet").result()
     _wait_for(lambda: not neighbour.submit(remote.look, block, ()).result().is_running)
     seen = neighbour.submit(remote.look, block, ()).result()
     assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
@@ -336,14 +489,117 @@ def test_what_was_made_for_a_lost_host_is_not_made_again(neighbour: Executor, tm
         assert result.stopped == "b: it does not answer (gone); what runs there goes on"
 
 
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+def test_a_plan_names_its_hosts(machines: dict[str, Machine], tmp_path: Path) -> None:
+    home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
+    lines = (home / "hosts.txt").read_text().splitlines()[1:]
+    table = "".join(f'hosts.{name} = "{line}"\n' for name, line in zip(("left", "right"), lines, strict=True))
+    (home / "plan.toml").write_text(table + SHORT)
+    launch = ("launch", "plan.toml", "--study", "fleet")
+    twice = fsbench(*launch, "--ssh", "hosts.txt", cwd=home)
+    assert "the plan names its hosts" in twice.stderr
+    previewed = fsbench(*launch, "--dry-run", "--commands", cwd=home)
+    assert previewed.returncode == 0, previewed.stderr
+    assert (
+        previewed.stdout.count("# ")
+        > previewed.stdout.count("On left:")
+        == previewed.stdout.count("On right:")
+        == 1
+    )
+    checked = fsbench(*launch, "--check", cwd=home)
+    assert checked.returncode == 0, checked.stderr
+    for host in ("left", "right"):
+        assert f"{host}: All 2 combinations of a target and a workload work." in checked.stdout
+    left = {str(path) for machine in machines.values() for path in (machine.folder / "work").rglob("*")}
+    assert not [path for path in left if "scratch" not in path]
+    assert not study.exists()
+    machines["b"].pull_plug()
+    missing = fsbench(*launch, "--check", cwd=home)
+    assert (missing.returncode, "right: it does not answer" in missing.stderr) == (1, True)
+    machines["b"].plug_in()
+    result = fsbench(*launch, cwd=home)
+    assert result.returncode == 0, result.stderr
+    assert "4 of 4 runs are in" in result.stdout
+    runs = fsb.read(study).runs
+    assert runs.group_by("host").len().sort("host").rows() == [("a", 2), ("b", 2)]
+    assert {path.parent.name for path in study.glob("*/plan.toml")} == {"left", "right"}
+    assert "hosts" not in (study / "left" / "plan.toml").read_text()
+    assert "nothing to resume" in fsbench("launch", "--resume", cwd=home).stderr
+    shutil.rmtree(next(study.glob("right/001*")))
+    resumed = fsbench("launch", "--resume", cwd=home)
+    assert "4 runs in raw_results/runs/fleet; 3 of them exist already" in resumed.stdout, resumed.stderr
+    assert fsb.read(study).runs.height == 4
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+@pytest.mark.usefixtures("machines")
+def test_the_blocks_of_a_campaign_are_made_on_hosts(tmp_path: Path) -> None:
+    home, campaign = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
+    (home / "plan.toml").write_text('campaign.bios = ["fast", "quiet"]\n' + SHORT)
+    begin = ("launch", "plan.toml", "--campaign", "fleet", "--ssh", "hosts.txt")
+    unnamed = fsbench(*LAUNCH, cwd=home)
+    assert "Name the campaign" in unnamed.stderr
+    said = fsbench(*begin, "--dry-run", cwd=home).stdout
+    assert "On b:" in said
+    for number in (1, 2):
+        level = said.partition("Next: bios=")[2].partition(".\n")[0]
+        words = begin if number == 1 else ("launch", "--campaign", "fleet")
+        made = fsbench(*words, "--as", f"bios={level}", cwd=home)
+        assert made.returncode == 0, made.stderr
+        said = made.stdout
+    assert "Campaign fleet: 2 blocks in " in said
+    assert "1 of bios=fast, 1 of bios=quiet." in said
+    runs = fsb.read(campaign).runs
+    assert runs.group_by("host", "study").len().sort("host").rows() == [("a", "fleet", 4), ("b", "fleet", 4)]
+    found = fsb.compare(fsb.read(campaign), "bios", metrics=["file_rate"])
+    assert set(found["n_baseline"]) == {4}
+    shutil.rmtree(next(campaign.glob("001-*/b/001*")))
+    refused = fsbench("launch", "--campaign", "fleet", cwd=home)
+    assert "is unfinished\nResume it: fsbench launch --campaign fleet --resume" in refused.stderr
+    resumed = fsbench("launch", "--campaign", "fleet", "--resume", cwd=home)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "4 of 4 runs are in" in resumed.stdout
+    assert fsb.read(campaign).runs.height == 8
+
+
+@pytest.mark.cluster
+@pytest.mark.root
+@needs_hosts
+@pytest.mark.usefixtures("machines")
+def test_what_a_host_makes_of_a_plan_is_judged_there(tmp_path: Path) -> None:
+    """As far as here and there differ: a program that is in the plan's path here alone, and says no."""
+    home = tmp_path / "home"
+    fio = tmp_path / "bin" / "fio"
+    fio.write_text("#!/bin/sh\necho no such option >&2\nexit 1\n")
+    fio.chmod(0o755)
+    workload = '[[workload]]\ntool = "fio"\nrw = "read"\nbs = "4k"\nsize = "1M"\n'
+    (home / "plan.toml").write_text(SHORT.partition("[[workload]]")[0] + workload)
+    assert "no such option" in fsbench("launch", "plan.toml", "--check", cwd=home).stderr
+    there = fsbench(*LAUNCH, "--check", cwd=home)
+    assert there.returncode == 0, there.stderr
+    assert fsbench(*LAUNCH, cwd=home).returncode == 0
+    small = '[[workload]]\ntool = "bonnie++"\nsize = "1M"\n'
+    (home / "plan.toml").write_text(SHORT.partition("[[workload]]")[0] + small)
+    refused = fsbench(*LAUNCH, "--check", cwd=home)
+    assert "a: bonnie++ refuses a file of 1 MiB beside " in refused.stderr
+
+
 def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:
     file = tmp_path / "hosts.txt"
     file.write_text("# racks\nme@node1\nssh://node2:2222 /opt/python /mnt/work  # a disk of its own\n")
     first, second = read_hosts(file)
     assert first == Host("node1", "me@node1")
     assert second == Host("node2-2222", "ssh://node2:2222", "/opt/python", "/mnt/work")
+    file.write_text("node3 ~/fsb/bin/python ~\n")
+    assert read_hosts(file) == [Host("node3", "node3", "fsb/bin/python", ".")]
     for text, what in (
         ("", "this names no host"),
+        ("node1 ~other/bin/python", "hosts.txt:1: this names no host"),
+        ("me@", "hosts.txt:1: this names no host"),
         ("a\n-oProxyCommand=sh\n", "hosts.txt:2: this names no host\n    -oProxyCommand=sh"),
         ("a\nyou@a\n", 'hosts.txt:2: a host "a" stands above'),
     ):

@@ -44,6 +44,18 @@ def test_errors_of_a_partition_are_also_those_of_its_disk_and_what_that_is_attac
     assert later.own == []
 
 
+@pytest.mark.root
+@needs_root
+def test_limit_of_a_control_group_is_no_error_of_the_machine() -> None:
+    log = KernelLog()
+    killed = "Killed process 4242 (fsbtest) total-vm:208824kB, anon-rss:25984kB"
+    for line in (f"<3>Memory cgroup out of memory: {killed}", f"<3>Out of memory: {killed}"):
+        KMSG.write_text(f"{line}\n", encoding="ascii")
+    found = log.errors([])
+    assert found is not None
+    assert [line for line in found.others if "fsbtest" in line] == [f"Out of memory: {killed}"]
+
+
 @pytest.mark.slow
 @pytest.mark.root
 @pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")

@@ -83,7 +83,7 @@ def read(name, seconds=60, memory=2**30):
     reading.SECONDS, reading.MEMORY = seconds, memory
     print(reader.read(Path.cwd(), [name]).reason)
 
-with reading.Reader() as reader:
+with reading.LogReader() as reader:
     read("small.txt")
     read("large.txt", memory=2**24)
     read("large.txt", seconds=0.01)

@@ -60,7 +60,7 @@ def nvme(published: Path) -> Dataset:
 
 
 def _workloads(plan: Plan) -> list[dict[str, Any]]:
-    own = {"optional", "varied", "tuning", "before", "after"}
+    own = {"optional", "varied", "tuning", "before", "after", "hosts"}
     return [
         {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in own} for table in plan.workload
     ]

@@ -13,6 +13,7 @@ import pytest
 
 from fsbench_kit.cli.devices import devices_command
 from fsbench_kit.launch import tools
+from fsbench_kit.launch.locks import shared_directory
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch, sweep_machine
 from fsbench_kit.launch.tuning.kernel import changed
@@ -36,6 +37,23 @@ def hold(place: Path) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
+
+
+@pytest.mark.root
+def test_folders_of_others_are_nobody_elses(tmp_path: Path) -> None:
+    """Root launches in a directory that all share; so does somebody who may not look into root's folder."""
+    tmp_path.chmod(0o777)
+    shared_directory().chmod(0o1777)
+    for folder in list(tmp_path.parents)[:-2]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    with scratch(tmp_path, mark="theirs") as theirs:
+        os.seteuid(65534)
+        try:
+            with scratch(tmp_path, mark="mine") as folder:
+                assert folder.stat().st_uid == 65534
+        finally:
+            os.seteuid(0)
+        assert theirs.is_dir()
 
 
 def test_folder_is_there_and_goes_away(tmp_path: Path) -> None:

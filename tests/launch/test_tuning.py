@@ -19,6 +19,7 @@ from fsbench_kit.launch import dry_run, launch, read_plan, tools, zfs
 from fsbench_kit.launch.events import RunStarted
 from fsbench_kit.launch.plan import plan_text
 from fsbench_kit.launch.scratch import sweep_machine
+from fsbench_kit.launch.tuning import kernel
 from fsbench_kit.model.errors import InputError, LaunchError
 from tests.launch.traces import assert_no_traces, eventually, scratch_folders
 
@@ -235,6 +236,29 @@ def test_what_cannot_be_undone_ends_the_launch_and_keeps_the_run(
         stranger.wait()
     assert list(sweep_machine()) == []
     assert (group(), scratch_folders(tmp_path)) == ([], [])
+
+
+@isolated
+@pytest.mark.parametrize(("chosen", "after"), [("bfq", "none"), ("mq-deadline", "mq-deadline")])
+def test_loop_device_that_others_got_from_a_killed_launch(tmp_path: Path, chosen: str, after: str) -> None:
+    """It has the launch's scheduler still, or one that they have chosen."""
+    image = tmp_path / "image"
+    image.write_bytes(bytes(2**20))
+    device = subprocess.check_output(("losetup", "--find", "--show", image), text=True).strip()
+    scheduler = Path("/sys/block", Path(device).name, "queue/scheduler")
+    journal = tmp_path / kernel.JOURNAL
+    try:
+        scheduler.write_text("none", encoding="ascii")
+        with kernel.changed({"scheduler": "bfq"}, [scheduler.parents[1]], tmp_path):
+            noted = json.loads(journal.read_bytes())
+        # As if it had been detached and attached again, which would give others the time to take it.
+        journal.write_text(json.dumps([entry | {"sequence": "0"} for entry in noted]), encoding="utf-8")
+        scheduler.write_text(chosen, encoding="ascii")
+        kernel.restore(tmp_path)
+        assert f"[{after}]" in scheduler.read_text(encoding="ascii")
+    finally:
+        scheduler.write_text("none", encoding="ascii")
+        subprocess.run(("losetup", "--detach", device), check=True)
 
 
 DRIVER = """

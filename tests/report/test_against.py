@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import nbformat
@@ -10,23 +11,27 @@ import pytest
 from nbformat import v4
 from typer.testing import CliRunner
 
+import fsbench_kit as fsb
 from fsbench_kit.cli import app
-from fsbench_kit.notebooks.display import Finding, effects_of
+from fsbench_kit.launch.replicate import side_by_side
+from fsbench_kit.notebooks.display import Finding
+from fsbench_kit.notebooks.effects import effects_of, effects_of_claims, effects_of_replication
 from tests.pages import Elements
 
 Compare = Callable[..., pl.DataFrame]
+Effects = Callable[[pl.DataFrame], list[dict[str, Any]]]
 WORSE = {"ratio": 0.8, "ci_low": 0.75, "ci_high": 0.85, "verdict": "worse"}
 
 
 @pytest.fixture
-def reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, pl.DataFrame], None]:
+def reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Write what a report keeps of a comparison, in the form in which a kernel gives it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "one.log").write_text("real\t0m1.100s\nuser\t0m0.250s\nsys\t0m0.100s\n")
 
-    def write(name: str, rows: pl.DataFrame) -> None:
-        shown = Finding("A finding.", effects=effects_of(rows))._repr_mimebundle_()
+    def write(name: str, rows: pl.DataFrame, effects: Effects = effects_of) -> None:
+        shown = Finding("A finding.", effects=effects(rows))._repr_mimebundle_()
         cell = v4.new_code_cell("", outputs=[v4.new_output("execute_result", data=shown, execution_count=1)])
         for folder in ("notebooks", "manifests"):
             (tmp_path / name / folder).mkdir(parents=True)
@@ -94,6 +99,42 @@ def test_effects_of_several_studies_are_told_apart(
     for name, changed in (("old", {}), ("new", WORSE)):
         reported(name, comparison({"study": "disk"}, {"study": "memory"} | changed))
     assert "of 2 effects in both, 1 changed; 0 new, 0 gone." in _against("new", "old")[1]
+
+
+def test_claims_are_held_against_those_of_another_report(reported: Callable[..., None], published: Path) -> None:
+    audit = fsb.audit(published / "fio-nvme-2021")
+    named = pl.col("claim") == "zfs-incredibly-slower"
+    reported("old", audit, effects_of_claims)
+    reported(
+        "new",
+        audit.with_columns(verdict=pl.when(named).then(pl.lit("contradicted")).otherwise("verdict")),
+        effects_of_claims,
+    )
+    status, said = _against("new", "old")
+    assert (status, f"of {audit.height} effects in both, 1 changed; 0 new, 0 gone." in said) == (5, True)
+    (row,) = (line for line in said.splitlines() if line.strip().startswith("compare"))
+    assert "ZFS was incredibly slower than XFS" in row
+    assert "0.15 not comparable" in row  # 28.3 k IOPS against 189 k
+    assert "0.15 contradicted" in row
+
+
+def test_replications_are_held_against_those_of_another_report(
+    reported: Callable[..., None], root: Path, published: Path
+) -> None:
+    again = fsb.read(root / "raw_results" / "replicated" / "sysbench-rhel72-again")
+    found = side_by_side(fsb.read(published / "sysbench-rhel72"), again, metrics=["bandwidth"])
+    writes = pl.col("pattern") == "seqwr"
+    others = [
+        pl.when(writes).then(0.5 + place / 100).otherwise(name).alias(name)
+        for place, name in enumerate(("ci_low", "ratio", "ci_high"))
+    ]
+    reported("old", found, effects_of_replication)
+    reported("new", found.with_columns(others), effects_of_replication)
+    said = _against("new", "old")[1]
+    assert f"of {found.height} effects in both, 1 changed; 0 new, 0 gone." in said
+    (row,) = (line for line in said.splitlines() if line.strip().startswith("compare"))
+    assert "seqwr, write" in row
+    assert "0.51 [0.50, 0.52] same" in row
 
 
 def test_an_earlier_report_without_effects_ends_the_call_before_anything_runs(

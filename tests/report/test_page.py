@@ -307,6 +307,70 @@ def test_tables_are_sorted_by_a_click_and_with_the_keyboard(
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("_as_in_a_notebook")
+def test_on_a_phone_the_finding_and_its_chart_are_on_the_first_screen(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    said = [
+        "ext4 deletes files 84 % faster than xfs (1.63 to 2.07 times as fast; 10 rounds).",
+        *(f"Others say {number}. " * 9 for number in range(3)),
+    ]
+    path = page_of(display.Finding(said), charts.forest(comparison({}, {"operation": "read"})))
+    page = browser.open(path, 400).page
+    marks = page.locator("figure.chart svg .mark-symbol path")
+    marks.first.wait_for()
+    assert all(mark.bounding_box()["y"] < 800 for mark in marks.all())
+    assert not page.get_by_text("Others say").first.is_visible()
+    page.get_by_text("3 more findings").click()
+    assert [one.is_visible() for one in page.get_by_text("Others say").all()] == [True] * 3
+    assert browser.open(path, 1400).page.get_by_text("Others say").first.is_visible()
+
+
+@pytest.mark.browser
+def test_rows_of_a_table_are_found_by_typing(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    sizes = [
+        {"block_size": 2**number, "metric": metric} for number in range(9, 16) for metric in ("bandwidth", "iops")
+    ]
+    opened = browser.open(
+        page_of(tables.comparison_table(comparison(*sizes)), tables.comparison_table(comparison({})))
+    )
+    page = opened.page
+    field = page.get_by_role("searchbox", name="Rows with")  # a short table has none
+    assert barriers(page) == []
+    field.fill("iops 2 kib")
+    assert page.locator("main td:first-child").filter(visible=True).all_inner_texts()[0] == "2 KiB"
+    assert page.locator("main tbody").filter(visible=True).count() == 2  # of the metric, and the short table
+    assert page.get_by_role("status").inner_text() == "2 of 14 rows"  # 32 KiB too
+    field.fill("<b>")
+    assert page.get_by_role("status").inner_text() == "0 of 14 rows"
+    field.fill("")
+    assert page.locator("main td:first-child").filter(visible=True).count() == 15
+    assert opened.is_quiet(), (opened.requests, opened.errors)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_rows_of_a_forest_plot_are_found_by_typing(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    sizes = [{"block_size": 2**number} for number in range(9, 21)]
+    opened = browser.open(page_of(charts.forest(comparison(*sizes, {"verdict": "worse"} | sizes[0]))))
+    marks = opened.page.locator("figure.chart svg .mark-symbol path")
+    assert marks.count() == 13
+    field = opened.page.get_by_role("searchbox", name="Rows with")
+    field.fill("SIZE 1 m")
+    marks.nth(1).wait_for(state="detached")
+    assert marks.count() == 1
+    assert "ahead of ext4" not in opened.page.locator("figure.chart svg").text_content()
+    field.fill("")
+    marks.nth(12).wait_for()
+    assert barriers(opened.page) == []
+    assert opened.is_quiet(), (opened.requests, opened.errors)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_dark_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], comparison: Compare) -> None:
     rows = comparison({"footnotes": ["A note."]}, SINGLE | {"level": "zfs"})
     page = browser.open(page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding("xfs"))).page

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fsbench_kit.stats import best_repetitions, variance_components
+from fsbench_kit.stats import variance_components
 
 # The examples of libkalibera, Kalibera and Jones's own implementation.
 THREE_LEVELS = [[[9, 5], [8, 3]], [[10, 6], [7, 11]], [[1, 12], [2, 4]]]
@@ -19,18 +19,6 @@ def test_two_levels() -> None:
     found = variance_components(np.reshape(THREE_LEVELS, (3, 4)), 2)
     assert found.of_means == pytest.approx([12.72222, 3.5625], abs=1e-5)
     assert found.own[1] == pytest.approx(0.381944, abs=1e-5)
-
-
-def test_best_repetitions() -> None:
-    data = np.reshape([3, 4, 3, 1.2, 3.1, 3, 0.2, 1, 1.5, 1, 2, 3], (2, 2, 3))
-    own = variance_components(data, 3).own
-    assert own == pytest.approx([0.7266667, 0.2627778, 0.7747222], abs=1e-6)
-    assert best_repetitions(own, [3, 20, 100]) == pytest.approx([4.293660, 1.302286], abs=1e-5)
-
-
-def test_levels_that_add_nothing() -> None:
-    assert best_repetitions([16.5, -5.7, 2.3], [1, 1, 1]).tolist() == [np.inf, 1]
-    assert best_repetitions([0.1, 9.0], [1, 1]).tolist() == [1]
 
 
 def test_cells_at_once() -> None:
@@ -55,5 +43,3 @@ def test_unbalanced_experiments_are_refused() -> None:
         variance_components(np.ma.masked_equal([[1, 2], [3, 4]], 4), 2)
     with pytest.raises(ValueError, match="do not have 3 levels"):
         variance_components([[1, 2], [3, 4]], 3)
-    with pytest.raises(ValueError, match="3 levels have as many costs"):
-        best_repetitions([1, 2, 3], [1, 2])

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fsbench_kit.stats import Caveat, binned_quantile, binned_quantile_interval, merged, quantile_interval
+from fsbench_kit.stats import binned_quantile, merged
 
 FIO = Path(__file__).parents[1] / "data" / "fio_json" / "3.33-grouped.json"
 
@@ -64,21 +64,6 @@ def test_a_share_that_is_met_exactly_is_met() -> None:
     histogram = merged([1, 2], [1, 2], [99, 1])
     assert binned_quantile(histogram, 0.99).value == 1  # 0.99 * 100 is not 99 in floating point
     assert binned_quantile(histogram, 0.991).value == 2
-
-
-def test_the_interval_is_that_of_the_values() -> None:
-    values = np.random.default_rng(1).integers(1, 200, 1000)
-    numbers, counts = np.unique(values, return_counts=True)
-    binned = binned_quantile_interval(merged(numbers, numbers, counts), 0.99)
-    plain = quantile_interval(values, 0.99)
-    assert (binned.low, binned.high, binned.confidence) == (plain.low, plain.high, plain.confidence)
-    assert {Caveat.WITHIN_RUN, Caveat.INDEPENDENT_VALUES_ASSUMED} <= set(binned.caveats)
-
-
-def test_too_few_figures_leave_an_end_open() -> None:
-    estimate = binned_quantile_interval(merged([1, 2], [2, 3], [90, 10]), 0.99)
-    assert estimate.high == np.inf
-    assert Caveat.OPEN_END in estimate.caveats
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from fsbench_kit.stats import (
     quantile_ranks,
     ragged,
     rank_confidence,
-    values_for_quantile,
 )
 
 # golang.org/x/perf, cmd/benchstat/testdata/{old,new}.txt: medians of ten runs, with their intervals.
@@ -81,16 +80,11 @@ def test_scipy_agrees(n: int, q: float, confidence: float) -> None:
 
 @pytest.mark.parametrize(("q", "n"), [(0.5, 6), (0.9, 36), (0.95, 72), (0.99, 368), (0.01, 368), (0.999, 3688)])
 def test_the_fewest_values(q: float, n: int) -> None:
-    assert values_for_quantile(q) == n
     first, last = quantile_ranks(n, q)
     assert first >= 1
     assert last <= n
     first, last = quantile_ranks(n - 1, q)
     assert first == 0 or last == n
-
-
-def test_the_fewest_values_at_99_percent() -> None:
-    assert values_for_quantile(0.5, 0.99) == 8
 
 
 def test_cells_of_unequal_size() -> None:

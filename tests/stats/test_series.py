@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from fsbench_kit.stats import Caveat, batch_error, effective_size, lag1_correlation, ragged, within_run
+from fsbench_kit.stats import Caveat, batch_error, lag1_correlation, ragged, within_run
 
 
 def alike(r: float, shape: tuple[int, int], seed: int = 1) -> np.ndarray:
@@ -24,14 +24,6 @@ def test_batches_need_figures() -> None:
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.6, 0.9])
 def test_the_correlation_is_found_without_bias(r: float) -> None:
     assert lag1_correlation(alike(r, (2000, 60))).mean() == pytest.approx(r, abs=0.035)
-    size = np.median(effective_size(alike(r, (400, 2000))))
-    assert size == pytest.approx(2000 * (1 - r) / (1 + r), rel=0.08)
-
-
-def test_independent_figures_count_once_each_at_most() -> None:
-    sizes = effective_size(alike(0.0, (200, 40)))
-    assert sizes.max() == 40
-    assert sizes.min() >= 2
 
 
 @pytest.mark.parametrize(
@@ -46,7 +38,7 @@ def test_it_is_the_wider_of_two() -> None:
     series = alike(0.6, (1, 60))[0]
     estimate = within_run(series)
     half = (estimate.high - estimate.low) / 2
-    size = effective_size(series)
+    size = 60 * (1 - lag1_correlation(series)) / (1 + lag1_correlation(series))
     from scipy.stats import t
 
     by_batches = t.ppf(0.975, 9) * batch_error(series)
@@ -82,8 +74,3 @@ def test_a_series_without_spread_has_no_interval() -> None:
     assert estimate.estimate == 7
     assert np.isnan([estimate.low, estimate.high, estimate.confidence]).all()
     assert Caveat.NO_SPREAD in estimate.caveats
-
-
-def test_gaps_are_refused() -> None:
-    with pytest.raises(ValueError, match="without gaps"):
-        effective_size(np.ma.masked_equal(np.arange(30.0), 5))

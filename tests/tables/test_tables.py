@@ -16,6 +16,7 @@ from fsbench_kit import tables
 from fsbench_kit.analysis.time_series import TimeSeries
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
+from fsbench_kit.model.operations import OPERATIONS
 from fsbench_kit.model.records import Diagnostic
 
 Compare = Callable[..., pl.DataFrame]
@@ -254,26 +255,26 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "xfs is 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds)."),
-        (RUNS, "xfs is 84 % faster than ext4 (71 to 98 %; 5 runs each)."),
-        (RUNS | {"n_candidate": 7}, "xfs is 84 % faster than ext4 (71 to 98 %; 7 runs of xfs, 5 of ext4)."),
+        ({}, "xfs writes 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds)."),
+        (RUNS, "xfs writes 84 % faster than ext4 (71 to 98 %; 5 runs each)."),
+        (RUNS | {"n_candidate": 7}, "xfs writes 84 % faster than ext4 (71 to 98 %; 7 runs of xfs, 5 of ext4)."),
         (
             {"confidence": 0.9},
-            "xfs is 84 % faster than ext4 (71 to 98 % with 90 % confidence; ahead in all 5 rounds).",
+            "xfs writes 84 % faster than ext4 (71 to 98 % with 90 % confidence; ahead in all 5 rounds).",
         ),
-        ({"over": "hosts", "n_for": 4}, "xfs is 84 % faster than ext4 (71 to 98 %; ahead in 4 of 5 hosts)."),
+        ({"over": "hosts", "n_for": 4}, "xfs writes 84 % faster than ext4 (71 to 98 %; ahead in 4 of 5 hosts)."),
         (
             {"ratio": 2.42, "ci_low": 1.9, "ci_high": 3.1},
-            "xfs is 2.42 times as fast as ext4 (1.90 to 3.10 times as fast; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (1.90 to 3.10 times as fast; ahead in all 5 rounds).",
         ),
         (
             {"ratio": 2.42, "ci_low": 2.2, "ci_high": 3.1},
-            "xfs is 2.42 times as fast as ext4 (2.20 to 3.10 times; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (2.20 to 3.10 times; ahead in all 5 rounds).",
         ),
-        (WORSE, "ext4 is 25 % faster than xfs (14 to 33 %; ahead in 4 of 5 rounds)."),
+        (WORSE, "ext4 writes 25 % faster than xfs (14 to 33 %; ahead in 4 of 5 rounds)."),
         (
             WORSE | {"metric": "elapsed", "better": "lower", "verdict": "better", "n_for": 4},
-            "xfs takes 20 % less time than ext4 (12 to 25 %; ahead in 4 of 5 rounds).",
+            "xfs takes 20 % less time than ext4 to write (12 to 25 %; ahead in 4 of 5 rounds).",
         ),
         (
             WORSE | LATENCY | {"verdict": "better"},
@@ -285,98 +286,106 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             LATENCY | {"ratio": 0.05, "ci_low": 0.03, "ci_high": 0.07},
-            "xfs has 0.0500 times the p99 latency of ext4 (0.0300 to 0.0700 times; ahead in all 5 rounds).",
+            "xfs has 95 % lower p99 latency than ext4 (93 to 97 %; ahead in all 5 rounds).",
+        ),
+        (
+            LATENCY | {"ratio": 0.03, "ci_low": 0.015, "ci_high": 0.05},
+            "xfs has 97 % lower p99 latency than ext4 (0.0150 to 0.0500 times; ahead in all 5 rounds).",
+        ),
+        (
+            LATENCY | {"ratio": 0.015, "ci_low": 0.012, "ci_high": 0.018},
+            "xfs has 0.0150 times the p99 latency of ext4 (0.0120 to 0.0180 times; ahead in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.09, "ci_low": 0.07, "ci_high": 0.12},
-            "xfs has 0.0900 times the p99 latency of ext4 (0.0700 times to 88 % lower; ahead in all 5 rounds).",
+            "xfs has 91 % lower p99 latency than ext4 (88 to 93 %; ahead in all 5 rounds).",
         ),
         (
             OPEN | RUNS | LATENCY | {"ci_low": 0.05, "ci_high": 3.0},
-            "xfs may have anything from 0.0500 times to 3.00 times the p99 latency of ext4 (5 runs each): these "
+            "xfs may have anywhere from 95 % lower to 3.00 times the p99 latency of ext4 (5 runs each): these "
             "runs leave open which is better.",
         ),
         (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
-            "xfs is 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding alone).",
+            "xfs writes 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding alone).",
         ),
         (
             OPEN | RUNS,
-            "xfs may be anything from 6 % slower to 13 % faster than ext4 (5 runs each): these runs leave open "
+            "xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 runs each): these runs leave open "
             "which is better.",
         ),
         (
             OPEN | RUNS | LATENCY,
-            "xfs may have anything from 6 % lower to 13 % higher p99 latency than ext4 (5 runs each): these runs "
+            "xfs may have anywhere from 6 % lower to 13 % higher p99 latency than ext4 (5 runs each): these runs "
             "leave open which is better.",
         ),
         (
             OPEN | {"ci_low": 0.2, "ci_high": 4.5},
-            "xfs may be anything from 80 % slower to 4.50 times as fast as ext4 (5 rounds): these runs leave open "
-            "which is better.",
+            "xfs may write anywhere from 80 % slower to 4.50 times as fast as ext4 (5 rounds): these runs leave "
+            "open which is better.",
         ),
         (
             OPEN | {"ci_low": 0.04, "ci_high": 4.5},
-            "xfs may be anything from 0.0400 times as fast to 4.50 times as fast as ext4 (5 rounds): these runs "
-            "leave open which is better.",
+            "xfs may write anywhere from 96 % slower to 4.50 times as fast as ext4 (5 rounds): these "
+            "runs leave open which is better.",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.01, "tested": 40},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 5 rounds), which is not significant among 40 tests.",
+            "xfs wrote 3 % faster than ext4 (1 to 5 %; 5 rounds), which is not significant among 40 tests.",
         ),
         (
             OPEN | RUNS | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.2},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 5 runs each), but figures of this kind vary so much that it "
-            "could be chance.",
+            "xfs wrote 3 % faster than ext4 (1 to 5 %; 5 runs each), but figures of this kind vary so much that "
+            "it could be chance.",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p_adjusted": None, "n_pairs": 2},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 2 rounds), but two rounds are too few for a verdict.",
+            "xfs wrote 3 % faster than ext4 (1 to 5 %; 2 rounds), but two rounds are too few for a verdict.",
         ),
         (
             OPEN | {"ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
-            "xfs is as fast as ext4, within the margin of 5 % (1 % slower to 3 % faster; 5 rounds).",
+            "xfs writes as fast as ext4, within the margin of 5 % (1 % slower to 3 % faster; 5 rounds).",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.04, "verdict": "equivalent"},
-            "xfs is 1 to 4 % faster than ext4, within the 5 % that count as equal (5 rounds).",
+            "xfs writes 1 to 4 % faster than ext4, within the 5 % that count as equal (5 rounds).",
         ),
         (
             OPEN | {"metric": "elapsed", "ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
-            "xfs takes as much time as ext4, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
+            "xfs takes as much time as ext4 to write, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
         ),
         (
             SINGLE,
-            "xfs was 97 % faster than ext4 in one run each; runs that vary by 25 % (CV) or more could differ as "
+            "xfs wrote 97 % faster than ext4 in one run each; runs that vary by 25 % (CV) or more could differ as "
             "much by chance.",
         ),
         (
             MEANS,
-            "xfs was 97 % faster than ext4 in one mean of 3 runs each; runs that vary by 25 % (CV) or more could "
-            "differ as much by chance.",
+            "xfs wrote 97 % faster than ext4 in one mean of 3 runs each; runs that vary by 25 % (CV) or more "
+            "could differ as much by chance.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.8},
-            "xfs was 97 % faster than ext4, with one run in one group: 50 to 80 % if that group varies as much as "
-            "the other, which these runs cannot show.",
+            "xfs wrote 97 % faster than ext4, with one run in one group: 50 to 80 % if that group varies as much "
+            "as the other, which these runs cannot show.",
         ),
         (
             SINGLE | {"break_even_cv": None},
-            "xfs was 97 % faster than ext4, but no confidence interval is possible.",
+            "xfs wrote 97 % faster than ext4, but no confidence interval is possible.",
         ),
-        (BOUND | RUNS, "xfs was more than 2.10 times as fast as ext4 (5 runs each): only a bound is known."),
+        (BOUND | RUNS, "xfs wrote more than 2.10 times as fast as ext4 (5 runs each): only a bound is known."),
         (
             BOUND | RUNS | {"verdict": "better"},
-            "xfs is at least 2.10 times as fast as ext4 (5 runs each; a bound).",
+            "xfs writes at least 2.10 times as fast as ext4 (5 runs each; a bound).",
         ),
         (
             BOUND | RUNS | {"rounding_low": None, "rounding_high": 0.5, "verdict": "worse"},
-            "ext4 is at least 2.00 times as fast as xfs (5 runs each; a bound).",
+            "ext4 writes at least 2.00 times as fast as xfs (5 runs each; a bound).",
         ),
         (BOUND | {"rounding_low": None}, "xfs and ext4 have no ratio: only bounds of their figures are known."),
         (
             {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]},
-            "xfs was 84 % faster than ext4 (71 to 98 %; 5 rounds). There is no verdict: the groups differ in a "
+            "xfs wrote 84 % faster than ext4 (71 to 98 %; 5 rounds). There is no verdict: the groups differ in a "
             "setting that is not the factor.",
         ),
         (
@@ -409,10 +418,10 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
     twice = {"metric": "iops", "effect": 0}  # the same effect in another metric
     said = list(map(_plain, tables.findings(comparison(*rows, twice, OPEN | {"block_size": 2**14, "effect": 2}))))
     assert said == [
-        "block size 8 KiB: xfs is 3.00 times as fast as ext4 (2.50 to 3.50 times; ahead in all 5 rounds).",
-        "block size 4 KiB: xfs is 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds).",
-        "block size 16 KiB: xfs may be anything from 6 % slower to 13 % faster than ext4 (5 rounds): these runs "
-        "leave open which is better.",
+        "block size 8 KiB: xfs writes 3.00 times as fast as ext4 (2.50 to 3.50 times; ahead in all 5 rounds).",
+        "block size 4 KiB: xfs writes 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds).",
+        "block size 16 KiB: xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 rounds): these "
+        "runs leave open which is better.",
         "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",
     ]
     assert len(tables.findings(comparison({}))) == 1
@@ -464,8 +473,57 @@ def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compar
         | {"verdict": "worse", "operation": "delete_sync", "metric": "elapsed", "better": "lower", "ratio": 3.0},
     ]
     first, *others = map(_plain, tables.findings(comparison(*rows)))
-    assert first.startswith("delete: ext4 is 69 % faster than xfs")
+    assert first.startswith("ext4 deletes files 69 % faster than xfs")
     assert others == ["xfs against ext4, 2 effects: worse in 2."]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"operation": "delete", "metric": "file_rate"}, "xfs deletes files 84 % faster than ext4"),
+        ({"operation": "read", "metric": "file_rate"}, "xfs reads files 84 % faster than ext4"),
+        ({"operation": "random_stat"}, "xfs looks up files in random order 84 % faster than ext4"),
+        ({"operation": "all"}, "xfs is 84 % faster than ext4"),
+        ({"operation": "mkfs", "metric": "elapsed"}, "ext4 takes 46 % less time than xfs to be created"),
+        ({"operation": "list_tree", "metric": "elapsed"}, "ext4 takes 46 % less time than xfs to list the tree"),
+        (
+            {"operation": "delete", "metric": "elapsed_with_sync"},
+            "ext4 takes 46 % less time than xfs to delete files and sync",
+        ),
+        ({"operation": "delete", "metric": "cpu"}, "ext4 has 46 % lower CPU use than xfs"),
+    ],
+)
+def test_the_verb_of_a_sentence_is_the_operations(comparison: Compare, change: dict[str, Any], said: str) -> None:
+    lower = change.get("metric") in ("elapsed", "elapsed_with_sync", "cpu")
+    verdict = {"better": "lower", "verdict": "worse"} if lower else {}
+    assert _plain(tables.findings(comparison(change | verdict))[0]).startswith(said + " (")
+
+
+def test_a_ratio_that_is_hard_to_grasp_is_told_from_the_other_group(comparison: Compare) -> None:
+    tiny = SINGLE | {"ratio": 0.008, "averaged_over_candidate": 3}
+    took = {"metric": "elapsed", "better": "lower", "operation": "remove_trees"}
+    (said,) = map(_plain, tables.findings(comparison(tiny | took)))
+    assert said.startswith(
+        "ext4 took 125 times the time of xfs to remove both trees in one run of ext4 and one mean of 3 runs of "
+        "xfs;"
+    )
+    withheld = {"verdict": "not comparable", "reasons": ["CACHED"], "ratio": 0.05, "ci_low": 0.04, "ci_high": 0.08}
+    (said,) = map(_plain, tables.findings(comparison(withheld | RUNS | {"n_candidate": 7})))
+    assert said.startswith("ext4 wrote 20.0 times as fast as xfs (12.5 to 25.0 times; 5 runs of ext4, 7 of xfs).")
+
+
+def test_an_operation_that_the_verb_tells_has_no_other_name(comparison: Compare) -> None:
+    rows = comparison({"operation": "delete", "metric": "file_rate"}, {"operation": "rewrite", "metric": "cpu"})
+    said = [_plain(sentence).split(" (")[0] for sentence in tables.findings(rows)]
+    assert said[:2] == [
+        "xfs deletes files 84 % faster than ext4",
+        "rewrite: xfs has 84 % higher CPU use than ext4",
+    ]
+
+
+def test_no_two_operations_have_one_verb() -> None:
+    told = [told for operation in OPERATIONS.values() if (told := operation.told("present"))]
+    assert len(told) == len(set(told))
 
 
 def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> None:
@@ -483,7 +541,7 @@ def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
     assert summary[0] == "xfs against ext4, 3 effects: better in 2, inconclusive in 1."
-    assert summary[1].startswith("zfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each")
+    assert summary[1].startswith("zfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 in one run each")
 
 
 def test_why_a_comparison_says_less(comparison: Compare) -> None:
@@ -619,3 +677,24 @@ def test_a_remark_without_a_line_is_given_none() -> None:
     data = assemble([Log(source="a.txt", records=[remark])])
     (group,) = tables.diagnostics_table(data).groups
     assert "a.txt" in group.rows[0]
+
+
+def test_an_audit_begins_with_what_the_figures_contradict(published: Path) -> None:
+    audit = fsb.audit(published / "fio-nvme-2021")
+    first, second, *_, last = map(_plain, tables.audit_findings(audit))
+    wrong = audit["verdict"].to_list().count("contradicted")
+    assert first.startswith(f"The figures contradict {wrong} of {audit.height} claims")
+    assert first.endswith("None rests on repeated runs that were printed one by one.")
+    assert second.startswith('"Both were tested on the same disk" (fio-nvme-2021): randwrite: the disk is nvme7n1')
+    assert last == tables.audit_summary(audit)
+    assert tables.audit_findings(audit.filter(verdict="supported"))[0].startswith(
+        "The figures contradict none of "
+    )
+
+
+def test_a_sync_speaks_only_where_the_work_itself_is_not_decided(root: Path) -> None:
+    """A sync after rewrites takes 40 % less time, and rewriting and syncing 27 % less: the whole is said."""
+    data = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
+    said = list(map(_plain, tables.findings(fsb.compare(data))))
+    assert any("ext4 takes 27 % less time than xfs to rewrite and sync" in line for line in said)
+    assert not any("to sync after the rewrites" in line for line in said)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.analysis.confounders import caches, differences, figures, order, runs, work
 from fsbench_kit.analysis.confounders.entry import ENTERED, Confounder
-from fsbench_kit.analysis.design import Design
+from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.groups import paired
 from fsbench_kit.analysis.reasons import Remarks
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from fsbench_kit.analysis.design import Evidence
 
 _THEMES: Final = (differences, order, figures, caches, work, runs)
 

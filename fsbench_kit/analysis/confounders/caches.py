@@ -145,7 +145,8 @@ def _cache_facts(dataset: Dataset) -> pl.DataFrame:
     of_one=True,
 )
 def _past_direct(design: Design) -> pl.DataFrame:
-    if design.of_groups("tool", "operation").filter(_PAST_DIRECT).is_empty():
+    direct = design.groups.measurements.filter(direct="true")  # a group can hold several operations: a sum does
+    if direct.select("tool", "operation").unique().filter(_PAST_DIRECT).is_empty():
         return NOTHING
     return rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
-from fsbench_kit.analysis.design import OTHER
+from fsbench_kit.analysis.design import OTHER, Design
 from fsbench_kit.analysis.facts import counted, is_default
-from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.groups import ROLES
 from fsbench_kit.analysis.settings import NOT_KNOWN
 from fsbench_kit.data.labelled import GROUP
-
-if TYPE_CHECKING:
-    from fsbench_kit.analysis.design import Design
 
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """What one group has and the other lacks without a word about it."""
@@ -133,10 +130,10 @@ def _known_of_one(design: Design) -> pl.DataFrame:
         design.once(_side_by_side).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
     )
     levels = design.pairs.select(
-        "pair", *(pl.col(side).replace_strict(*_levels(design)).alias(side) for side in SIDES)
+        "pair", *(pl.col(role).replace_strict(*_levels(design)).alias(role) for role in ROLES)
     )
     told = []
-    for side, own, other in zip(SIDES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
+    for role, own, other in zip(ROLES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
         alone = beside.filter(pl.col(own).is_not_null(), pl.col(other).is_null()).with_columns(value=own)
         alone = alone.filter(~is_default())
         named = alone.group_by("pair", maintain_order=True).agg(
@@ -144,7 +141,7 @@ def _known_of_one(design: Design) -> pl.DataFrame:
         )
         told.append(
             named.join(levels, on="pair", maintain_order="left").select(
-                "pair", text=pl.format("Known of {} only: {}.", side, "known")
+                "pair", text=pl.format("Known of {} only: {}.", role, "known")
             )
         )
     return pl.concat(told)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.reasons import Reason
+from fsbench_kit.analysis.reasons import Kind, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from fsbench_kit.analysis.design import Design
-    from fsbench_kit.analysis.reasons import Kind
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.stats.result import Bools
 

@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
-    a, changes = pl.col("side") == 0, pl.col("side") != pl.col("side").shift()
+    a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
     launches = (
         design.once(timed)
         .filter(pl.col("at").is_not_null().all().over("pair"))
-        .sort("pair", "launch", "at", maintain_order=True)
+        .sort("pair", "at", maintain_order=True)
         .group_by("pair", "launch", maintain_order=True)
         .agg(
             a=a.sum().cast(pl.Int64),
             b=(~a).sum().cast(pl.Int64),
             runs=1 + changes.sum().cast(pl.Int64),
-            first=pl.col("side").first(),
+            first=pl.col("role").first(),
+            date=pl.col("date").first(),
         )
         .filter(pl.col("a") > 0, pl.col("b") > 0)
     )
@@ -45,9 +46,11 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     )
     chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
     several = (pl.col("a").sum() > 1) & (pl.col("b").sum() > 1)
+    # Days with one run of each take turns as rounds do, whoever comes first.
+    turns = pl.col("date").is_not_null().all() & (pl.col("a") + pl.col("b") == 2).all()
     return (
         by_pair.agg(
-            one_way=apart & one_way & several & (2 * (chance / 2).product() <= _SEPARATE),
+            one_way=apart & one_way & several & ~turns & (2 * (chance / 2).product() <= _SEPARATE),
             any_way=apart & (chance.product() < _RARE),
             in_one=pl.len() * chance.min() < _RARE,
         )
@@ -71,7 +74,7 @@ _RARE: Final = 0.01
 )
 def _in_one_boot(design: Design) -> pl.DataFrame:
     """Find pairs of groups that no boot ran both of, and only one boot ran one of."""
-    a, b = (pl.col("boot").filter(pl.col("side") == side).n_unique() for side in (0, 1))
+    a, b = (pl.col("boot").filter(pl.col("role") == role).n_unique() for role in (0, 1))
     return (
         design.units.drop_nulls("boot")
         .group_by("pair", maintain_order=True)
@@ -86,13 +89,49 @@ def _in_one_boot(design: Design) -> pl.DataFrame:
     )
 
 
+@confounder(
+    "SEPARATE_DATES",
+    "verdict withheld",
+    "The groups were run on dates of their own, one after the other or nearly so: what a day has of its "
+    "own cannot be told from the effect.",
+)
+def _on_separate_dates(design: Design) -> pl.DataFrame:
+    """Find pairs of groups that share no date, and name the dates unless the groups took turns by them."""
+    a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
+    dates = (
+        design.units.filter(pl.col("date").is_not_null().all().over("pair"), pl.col("launches") == 0)
+        .select("pair", "role", "date")
+        .unique()
+        .sort("pair", "date", "role")
+    )
+    own = [pl.col("date").filter(own) for own in (a, ~a)]
+    by_pair = dates.group_by("pair", maintain_order=True).agg(
+        a=a.sum().cast(pl.Int64),
+        b=(~a).sum().cast(pl.Int64),
+        runs=1 + changes.sum().cast(pl.Int64),
+        first=_some(own[0]),
+        second=_some(own[1]),
+    )
+    chance = [stats.few_alternations_p(*order) for order in by_pair.select("a", "b", "runs").rows()]
+    few = (pl.min_horizontal("a", "b") == 1) | (pl.col("runs") == 2)
+    return by_pair.filter(few | (pl.Series(chance, dtype=pl.Float64) < _RARE)).select(
+        "pair", text=pl.format("The groups were run on dates of their own: {} against {}.", "first", "second")
+    )
+
+
+def _some(dates: pl.Expr) -> pl.Expr:
+    """Name up to three dates."""
+    more = pl.when(dates.len() > 3).then(pl.lit(", ...")).otherwise(pl.lit(""))
+    return dates.head(3).str.join(", ") + more
+
+
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
     """Find a run that began before all earlier ones of the other group on its host had ended."""
-    a = pl.col("side") == 0
-    ended = (pl.when(side).then("end").cum_max().forward_fill().over("pair", "host") for side in (a, ~a))
+    a = pl.col("role") == 0
+    ended = (pl.when(own).then("end").cum_max().forward_fill().over("pair", "host") for own in (a, ~a))
     return (
-        design.units.select("pair", "side", "run_id")
+        design.units.select("pair", "role", "run_id")
         .join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
         .sort("pair", "host", "start", "end")
         .with_columns(pl.when(~a).then(next(ended)).otherwise(next(ended)).alias("other"))
@@ -113,9 +152,9 @@ def _untimed(design: Design) -> pl.DataFrame:
 
 def timed(design: Design) -> pl.DataFrame:
     """Return the runs of pairs of which both groups have several, with their times, unless groups share one."""
-    shared = pl.col("side").n_unique().over("pair", "launch", "at") > 1
+    shared = pl.col("role").n_unique().over("pair", "launch", "at") > 1
     times = design.of(_times).select("run_id", at=pl.coalesce("start", "end"))
-    units = design.units.with_columns(size=pl.len().over("pair", "side"))
+    units = design.units.with_columns(size=pl.len().over("pair", "role"))
     return (
         units.filter(pl.col("size").min().over("pair") > 1)
         .join(times, on="run_id", maintain_order="left")

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, of_runs
-from fsbench_kit.analysis.design import OTHER
+from fsbench_kit.analysis.design import OTHER, Design
 from fsbench_kit.analysis.settings import number, wide
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.design import Design
     from fsbench_kit.data.dataset import Dataset
 
 _IN_TIME: Final = 0.99

@@ -7,15 +7,13 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fsbench_kit.claims.figures import figures_of, single_cells
-from fsbench_kit.claims.relations.base import Finding, OfFigures, size_found, within_limit
+from fsbench_kit.claims.figures import Cell, figures_of, single_cells
+from fsbench_kit.claims.relations.base import Finding, Known, OfFigures, size_found, within_limit
 from fsbench_kit.claims.sizes import Stated, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsbench_kit.claims.figures import Cell
-    from fsbench_kit.claims.relations.base import Known
     from fsbench_kit.data.study import ClaimFacts
 
 

@@ -6,17 +6,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fsbench_kit.claims.figures import Figure, figures_of, order, paired_cells
-from fsbench_kit.claims.relations.base import FITS, Finding, OfFigures, Relation, size_found, within_limit
-from fsbench_kit.claims.sides import comparisons, order_of
+from fsbench_kit.claims.figures import Cell, Figure, Order, figures_of, order, paired_cells
+from fsbench_kit.claims.groups import comparisons, order_of
+from fsbench_kit.claims.relations.base import (
+    FITS,
+    Basis,
+    Direction,
+    Finding,
+    Known,
+    OfFigures,
+    Relation,
+    size_found,
+    within_limit,
+)
 from fsbench_kit.claims.sizes import Stated, stated
 from fsbench_kit.claims.words import metric_of, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fsbench_kit.claims.figures import Cell, Order
-    from fsbench_kit.claims.relations.base import Basis, Direction, Known
     from fsbench_kit.data.study import ClaimFacts
 
 
@@ -148,7 +156,7 @@ class PercentLess(_OfTwo, name="percent_less"):
         return ""
 
     def size_text(self, value: float, metric: str) -> str:
-        return f"{100 * value:.1f} % less"
+        return _share_text(-value)
 
 
 class PercentMore(_OfTwo, name="percent_more"):
@@ -158,7 +166,16 @@ class PercentMore(_OfTwo, name="percent_more"):
         return x / y - 1 if y else None
 
     def size_text(self, value: float, metric: str) -> str:
-        return f"{100 * value:.1f} % more"
+        return _share_text(value)
+
+
+def _share_text(more: float) -> str:
+    """Return by what share a figure is more than another, or less.
+
+    >>> _share_text(0.25), _share_text(-0.201)
+    ('25.0 % more', '20.1 % less')
+    """
+    return f"{100 * abs(more):.1f} % {'less' if more < 0 else 'more'}"
 
 
 class Greater(_OfTwo, name="greater"):

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fsbench_kit.claims.figures import Figure, figures_of, paired_cells
-from fsbench_kit.claims.relations.base import Finding, OfFigures
-from fsbench_kit.claims.sides import comparisons, order_of
+from fsbench_kit.claims.figures import Cell, Figure, Order, figures_of, paired_cells
+from fsbench_kit.claims.groups import comparisons, order_of
+from fsbench_kit.claims.relations.base import Direction, Finding, Known, OfFigures
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fsbench_kit.claims.figures import Cell, Order
-    from fsbench_kit.claims.relations.base import Direction, Known
     from fsbench_kit.data.study import ClaimFacts
 
 

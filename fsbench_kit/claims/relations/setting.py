@@ -11,14 +11,13 @@ import polars as pl
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.settings import NOT_KNOWN
 from fsbench_kit.claims.figures import cell_name, each, only
-from fsbench_kit.claims.relations.base import Finding, Relation
+from fsbench_kit.claims.relations.base import Direction, Finding, Known, Relation
 from fsbench_kit.claims.sizes import Stated, stated
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsbench_kit.claims.relations.base import Direction, Known
     from fsbench_kit.data.study import ClaimFacts
 
 

@@ -29,7 +29,7 @@ from fsbench_kit.data.bulk.plan import Plan
 from fsbench_kit.data.bulk.progress import Reading
 from fsbench_kit.data.bulk.workers import reader
 from fsbench_kit.data.dataset import scan
-from fsbench_kit.data.files import is_folder
+from fsbench_kit.data.files import check_executor, is_folder, path_given
 from fsbench_kit.data.log import log_with
 from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
@@ -113,9 +113,8 @@ def ingest(
     ...     data.runs.filter(tool="sysbench").collect().height
     8
     """
-    if not os.fspath(to):
-        raise RequestError("an empty string is not a path", hint="Give the folder of the dataset.")
-    folder = Path(to)
+    folder = path_given(to)
+    check_executor(executor)
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
     with _alone_in(folder, wait=append) as work, reader(executor, len(plan.chunks)) as each:

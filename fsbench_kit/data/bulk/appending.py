@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fsbench_kit.data.bulk.parts import frame_of, write_part
-from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.bulk.parts import Part, frame_of, write_part
+from fsbench_kit.data.dataset import Dataset, LazyDataset
 from fsbench_kit.data.joining import added
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from fsbench_kit.data.bulk.parts import Part
-    from fsbench_kit.data.dataset import LazyDataset
 
 
 def new_parts(parts: Sequence[Part], there: LazyDataset, folder: Path) -> list[Part]:

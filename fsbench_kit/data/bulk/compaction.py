@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -13,7 +13,6 @@ from fsbench_kit.data.written import stamped, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 MANY: Final = 16
 """From so many small files on, those of a partition are made one."""

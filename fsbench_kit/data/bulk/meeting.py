@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.data.bulk.parts import frame_of, read_chunk, write_part
-from fsbench_kit.data.bulk.plan import FILES
+from fsbench_kit.data.bulk.parts import Part, frame_of, read_chunk, write_part
+from fsbench_kit.data.bulk.plan import FILES, Chunk, Entry
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.data.bulk.parts import Part
-    from fsbench_kit.data.bulk.plan import Chunk, Entry
     from fsbench_kit.data.bulk.workers import Each
 
 _PART: Final = "part"

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.data.files import flattened, inode, is_folder, is_launched, is_study
-from fsbench_kit.data.finding import read_before
+from fsbench_kit.data.files import Given, flattened, inode, is_folder, is_launched, is_study, kernel_filesystem
+from fsbench_kit.data.finding import Seen, read_before
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats.fio_log.layout import LogName
 from fsbench_kit.model.errors import RequestError
@@ -24,8 +24,6 @@ from fsbench_kit.model.schema import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fsbench_kit.data.files import Given
-    from fsbench_kit.data.finding import Seen
     from fsbench_kit.data.log import Log
 
 FILES: Final = 1000
@@ -154,6 +152,8 @@ class _Search:
 
     def _lots_in(self, folder: Path) -> list[Chunk]:
         """Return what stands in a folder: one lot of it, if it is small."""
+        if kernel_filesystem(folder) is not None:
+            return [_alone(folder)]
         try:
             if is_study(folder) or is_launched(folder) or is_written(folder):
                 return [_alone(folder)]
@@ -185,7 +185,7 @@ class _Search:
 def _alone(path: Path, *, named: bool = False) -> Chunk:
     """Return a file by itself, or a folder with all that is in it."""
     chunk = Chunk([Entry(str(path), named)])
-    if is_folder(path):
+    if is_folder(path) and kernel_filesystem(path) is None:
         for folder, _, names in os.walk(path):
             for name in sorted(names):
                 chunk.count(Path(folder, name))

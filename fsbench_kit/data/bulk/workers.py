@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -14,7 +14,6 @@ from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Executor, Future
 
 T = TypeVar("T")
 

@@ -23,6 +23,6 @@ at once: the time grows with their number, and not with that of their pairs.
 
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.data.deduplication.merging import merged
-from fsbench_kit.data.deduplication.rules import marks, same_runs
+from fsbench_kit.data.deduplication.rules import Marks, marks, same_runs
 
-__all__ = ["Found", "Remark", "marks", "merged", "same_runs"]
+__all__ = ["Found", "Marks", "Remark", "marks", "merged", "same_runs"]

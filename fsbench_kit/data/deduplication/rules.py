@@ -12,7 +12,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.data.columns import RUN
-from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Flags, Numbers, Prints
+from fsbench_kit.data.deduplication.agreement import (
+    ENOUGH,
+    FEW,
+    SCOPES,
+    TELLING,
+    Flags,
+    Numbers,
+    Prints,
+    hashed,
+)
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting, Status
 
@@ -29,13 +38,15 @@ _TRIES: Final = 16
 """With so many others of its bucket a record is compared, which bounds the time."""
 
 
-def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
+def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]], list[Remark]]:
     """Sort records by the run that they are of.
 
     Parameters
     ----------
     found
         The records.
+    known
+        What brings them together wherever they stand, if that is known already.
 
     Returns
     -------
@@ -45,19 +56,19 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     """
     if len(found) < 2:
         return [[number] for number in range(len(found))], []
+    known = known or marks(found)
     runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
-    main, telling = _telling(found)
-    runs = runs.join(
-        telling.group_by(RUN).agg(rate=pl.col("value").first()), on=RUN, how="left", maintain_order="left"
-    )
-    in_one_place = _buckets(runs, _marked(runs, *_places(runs, found.columns.measurements)))
+    in_one_place = _buckets(known, _marked(runs, *_places(runs, found.columns.measurements)))
     nested = beside = _NONE
     if runs["source"].is_duplicated().any():
-        nested = _formats_in_one_file(runs, set(telling[RUN]))
+        nested = _formats_in_one_file(runs, set(np.flatnonzero(~np.isnan(known.rates)).tolist()))
         beside = _formats_beside_each_other(runs)
-    alike = _buckets(runs, _alike(runs, main, telling))
+    alike = _buckets(known, known.frame)
     each = (in_one_place, nested, beside, alike)
-    sets = _Sets(found, np.concatenate([buckets.runs for buckets in each]))
+    candidates = np.concatenate([buckets.runs for buckets in each])
+    if not len(candidates):
+        return [[number] for number in range(len(found))], []
+    sets = _Sets(found, candidates)
     sets.join(in_one_place, None)
     sets.join(nested, 0)
     sets.join(beside, _ENOUGH_BESIDE)
@@ -65,24 +76,65 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     return sets.ordered(), sets.remarks
 
 
-def marks(found: Found) -> pl.DataFrame:
-    """Return what brings records of several loose files together, of which none may be of one run without it.
+class Marks(NamedTuple):
+    """What brings records together wherever they stand.
 
-    Returns
-    -------
-    pl.DataFrame
-        The file of each record, a ``mark`` of it, and if that tells only of records in different formats, its
-        ``format``.
+    Attributes
+    ----------
+    frame
+        By the record's number a ``mark`` of it, and where that tells only of other formats, its ``format``.
+    rates
+        The first measurement of each record that tells much; NaN where there is none.
     """
-    runs = found.columns.runs.with_row_index(RUN)
-    known = _alike(runs, *_telling(found))
-    return known.select(found.facts["source"].gather(known[RUN]), "mark", "format").unique()
+
+    frame: pl.DataFrame
+    rates: NDArray[np.float64]
+
+    def of_files(self, found: Found) -> pl.DataFrame:
+        """Return the marks with the file of each record."""
+        return self.frame.select(found.facts["source"].gather(self.frame[RUN]), "mark", "format")
 
 
-def _telling(found: Found) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the measurements of records that are neither parts nor sums of others, and those that tell much."""
-    main = found.columns.measurements.filter("primary", pl.col("scope").is_in(SCOPES))
-    return main, main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
+def marks(found: Found) -> Marks:
+    """Return the marks without which no records of several loose files are of one run."""
+    runs = found.columns.runs.select("tool", "format", "sha256", "identity", "started_at", "ended_at")
+    runs = runs.with_row_index(RUN)
+    main = found.columns.measurements.select(*_TELLING, "primary", "scope").filter(
+        "primary", pl.col("scope").is_in(SCOPES)
+    )
+    telling = _Telling(main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING)), len(found))
+    return Marks(_marked(runs, *_marks(runs), _printed_alike(main), *telling.ends()), telling.rates)
+
+
+_TELLING: Final = (RUN, "operation", "metric", "statistic", "value")
+
+
+class _Telling:
+    """The measurements of so many records that tell much, and are neither parts nor sums of others."""
+
+    def __init__(self, rows: pl.DataFrame, records: int) -> None:
+        self._starts = np.searchsorted(rows[RUN].to_numpy(), np.arange(records + 1))
+        self._marks = hashed(rows, _TELLING[1:])
+        self._values = rows["value"].to_numpy()
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The first one of each record."""
+        known = np.full(len(self._starts) - 1, np.nan)
+        has = self._starts[:-1] < self._starts[1:]
+        known[has] = self._values[self._starts[:-1][has]]
+        return known
+
+    def ends(self) -> Iterator[pl.DataFrame]:
+        """Yield marks of records that begin or end with the same measurements."""
+        starts, ends = self._starts[:-1], self._starts[1:]
+        number = np.minimum(ends - starts, _AT_EITHER_END)
+        records = np.flatnonzero(number)
+        for name, first in (("first", starts), ("last", ends - number)):
+            places = first[records, None] + np.arange(_AT_EITHER_END)
+            is_own = np.arange(_AT_EITHER_END) < number[records, None]
+            own = np.where(is_own, self._marks[np.minimum(places, ends[records, None] - 1)], 0)
+            yield pl.DataFrame({RUN: records, **{f"{name}{at}": own[:, at] for at in range(_AT_EITHER_END)}})
 
 
 # Buckets: records of one tool that may be of one run
@@ -109,13 +161,13 @@ class _Buckets(NamedTuple):
 _NONE: Final = _Buckets(*np.empty((3, 0), dtype=np.int64))
 
 
-def _buckets(runs: pl.DataFrame, marked: pl.DataFrame) -> _Buckets:
+def _buckets(of_all: Marks, marked: pl.DataFrame) -> _Buckets:
     """Put records together that share a mark."""
     known = marked.filter(marked["mark"].is_duplicated())
     if known.is_empty():
         return _NONE
     known = known.with_columns(
-        rate=runs["rate"].gather(known[RUN]),
+        pl.Series("rate", of_all.rates[known[RUN].to_numpy()]).fill_nan(None),
         kind=pl.col("format").rank("dense").cast(pl.Int64).fill_null(-1),
     )
     can_meet = (pl.col("kind").min() < 0) | (pl.col("kind").n_unique() > 1)
@@ -138,11 +190,6 @@ def _marked(runs: pl.DataFrame, *several: pl.DataFrame) -> pl.DataFrame:
         )
         for number, frame in enumerate(several)
     )
-
-
-def _alike(runs: pl.DataFrame, main: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
-    """Return the marks of records that may be of one run wherever they stand."""
-    return _marked(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
 
 
 def _places(runs: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -170,14 +217,6 @@ def _printed_alike(main: pl.DataFrame) -> pl.DataFrame:
     """Return marks of records of which the same is printed alike."""
     known = main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
     return known.group_by(RUN).agg(of_formats=pl.struct("operation", "metric", "value").hash().sort())
-
-
-def _ends(telling: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield marks of records that begin or end with the same measurements."""
-    mark = pl.struct("operation", "metric", "statistic", "value").hash()
-    ends = telling.group_by(RUN).agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END))
-    yield ends.select(RUN, "first")
-    yield ends.select(RUN, "last")
 
 
 def _formats_in_one_file(runs: pl.DataFrame, telling: set[int]) -> _Buckets:

@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fsbench_kit.formats.command_line import CommandLine, Options, getopt_words, in_bytes, plain, setting_of, truth
+from fsbench_kit.formats.command_line import (
+    CommandLine,
+    OptionNames,
+    getopt_words,
+    in_bytes,
+    plain,
+    setting_of,
+    truth,
+)
 from fsbench_kit.formats.tool import Tool
 
-_OPTIONS: Final[Options] = {
+_OPTIONS: Final[OptionNames] = {
     "-D": ("direct", truth),
     "-c": ("threads", plain),
     "-d": ("directory", plain),

@@ -14,7 +14,7 @@ from fsbench_kit.formats.bonnie.phases import (
     IO_PHASES,
     PHASES,
     UNITS,
-    Cell,
+    Field,
     Row,
     all_fit,
     can_hold,
@@ -80,11 +80,11 @@ def row(token: Token) -> Row:
     names = _LAYOUTS["1.97" if layout == "1.96" else layout]
     values = {name: cell for name, cell in _values(token, names, found).items() if cell.chars}
     found.take(values, UNITS)
-    found.seed = values.get("seed", Cell()).chars or None
+    found.seed = values.get("seed", Field()).chars or None
     return found
 
 
-def _lacks_a_field(cells: list[Cell]) -> bool:
+def _lacks_a_field(cells: list[Field]) -> bool:
     """Whether a line is of a run without a file, for which 1.96 prints one empty field too few."""
     names = _LAYOUTS["1.97"]
     size, files = names.index("file_size"), names.index("files")
@@ -93,11 +93,11 @@ def _lacks_a_field(cells: list[Cell]) -> bool:
     )
 
 
-def _values(token: Token, names: list[str], found: Row) -> dict[str, Cell]:
+def _values(token: Token, names: list[str], found: Row) -> dict[str, Field]:
     """Return the line's fields by their names; none where they cannot be what they should be."""
     cells = list(cells_of(token, "fields", ","))
     if names is _LAYOUTS["1.97"] and _lacks_a_field(cells):
-        cells.insert(names.index("file_size"), Cell())
+        cells.insert(names.index("file_size"), Field())
     if re.search(r"\s", (token["fields"] or "").strip()):
         found.say("REPAIRED", "The line was broken; its fields were put together.")
     last = cells[-1]

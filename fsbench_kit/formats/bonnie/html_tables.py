@@ -21,7 +21,7 @@ from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
     IO_PHASES,
     UNITS,
-    Cell,
+    Field,
     Row,
     Unit,
     all_fit,
@@ -116,7 +116,7 @@ def row(token: Token, heading: Token) -> Row | None:
 def add_latencies(found: Row, token: Token) -> None:
     """Take the latencies below a row, unless they do not fit the phases that ran."""
     found.end = token.end
-    latencies: dict[str, Cell] = {}
+    latencies: dict[str, Field] = {}
     for group, phases in (("io", IO_PHASES), ("files", FILE_PHASES)):
         cells = list(cells_of(token, group, "|"))[1:]
         if any(cell.chars for cell in cells[len(phases) :]):

@@ -59,7 +59,7 @@ UNITS: Final[dict[str, Unit | None]] = {
 Form = Literal["CSV", "text", "HTML"]
 
 
-class Cell(NamedTuple):
+class Field(NamedTuple):
     """A string of the log, and where it stands in the text."""
 
     chars: str = ""
@@ -83,10 +83,10 @@ class Phase(NamedTuple):
     The unit of its rate is ``None`` where it cannot be told.
     """
 
-    rate: Cell
-    cpu: Cell
+    rate: Field
+    cpu: Field
     unit: Unit | None
-    latency: Cell = Cell()
+    latency: Field = Field()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,8 +117,8 @@ class Row:
     end: int
     version: str | None = None
     machine: str = ""
-    glued: Cell | None = None
-    settings: dict[str, Cell] = field(default_factory=dict)
+    glued: Field | None = None
+    settings: dict[str, Field] = field(default_factory=dict)
     threads: int | None = None
     seed: str | None = None
     phases: dict[str, Phase] = field(default_factory=dict)
@@ -130,13 +130,13 @@ class Row:
         machine = (machine or "").strip()
         return cls(form=form, text=token.text, start=token.start, end=token.end, version=version, machine=machine)
 
-    def take(self, values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> None:
+    def take(self, values: Mapping[str, Field], units: Mapping[str, Unit | None]) -> None:
         """Take the settings, and the phases that ran, from cells by their names."""
-        self.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))
+        self.settings = size_settings(values.get("size", Field())) | files_settings(values.get("files", Field()))
         self.settings |= {name: cell for name, cell in values.items() if name in _SETTINGS}
         self.threads = self.number("threads")
         self.phases = {
-            name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Cell()))
+            name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Field()))
             for name in PHASES
             if name in values and f"{name} cpu" in values
         }
@@ -215,7 +215,7 @@ class Row:
         return int(value) if value is not None and value.isdecimal() else None
 
     def _value(self, key: str) -> str | None:
-        chars = self.settings.get(key, Cell()).chars
+        chars = self.settings.get(key, Field()).chars
         if key == "files" and chars:
             return str(int(chars) * FILES_UNIT)
         if key in _SIZES and chars[:1].isdecimal():
@@ -246,20 +246,20 @@ class Row:
         return self.number("file_size")
 
 
-def size_settings(cell: Cell) -> dict[str, Cell]:
+def size_settings(cell: Field) -> dict[str, Field]:
     """Return the settings in a size: of the file, of a chunk, concurrency, seeks and processes that seek.
 
-    >>> [f"{key} {cell.chars}" for key, cell in size_settings(Cell("64G:4k::65536")).items()]
+    >>> [f"{key} {cell.chars}" for key, cell in size_settings(Field("64G:4k::65536")).items()]
     ['file_size 64G', 'block_size 4k', 'bonnie++.seeks 65536']
     """
     keys = ("file_size", "block_size", "threads", "bonnie++.seeks", "bonnie++.seekers")
     return _parts(cell, keys, ":")
 
 
-def files_settings(cell: Cell) -> dict[str, Cell]:
+def files_settings(cell: Field) -> dict[str, Field]:
     """Return the settings in what was said of the files: number, sizes, directories.
 
-    >>> [f"{key} {cell.chars}" for key, cell in files_settings(Cell("16:1024:512/10")).items()]
+    >>> [f"{key} {cell.chars}" for key, cell in files_settings(Field("16:1024:512/10")).items()]
     ['files 16', 'bonnie++.largest-file 1024', 'bonnie++.smallest-file 512', 'bonnie++.directories 10']
     """
     sizes, _, directories = cell.chars.partition("/")
@@ -268,7 +268,7 @@ def files_settings(cell: Cell) -> dict[str, Cell]:
     return found | ({"bonnie++.directories": cell._replace(chars=directories)} if directories else {})
 
 
-def _parts(cell: Cell, keys: Iterable[str], separator: str) -> dict[str, Cell]:
+def _parts(cell: Field, keys: Iterable[str], separator: str) -> dict[str, Field]:
     parts = zip(keys, cell.chars.split(separator), strict=False)
     return {key: cell._replace(chars=part) for key, part in parts if part}
 
@@ -304,7 +304,7 @@ def can_hold(name: str, chars: str) -> bool:
     return not chars or (name in _VALUES and re.fullmatch(_VALUES[name], chars) is not None)
 
 
-def fit(rate: Cell, cpu: Cell) -> bool:
+def fit(rate: Field, cpu: Field) -> bool:
     """Whether two cells are of one phase: a rate has its CPU share, and a mark its mark.
 
     Where a cell is lost, all that follow are shifted. The converters print a 0 in place of some rates' marks.
@@ -312,15 +312,15 @@ def fit(rate: Cell, cpu: Cell) -> bool:
     return rate.kind == cpu.kind or (cpu.kind == "mark" and rate.chars in {"0", "0k"})
 
 
-def all_fit(values: Mapping[str, Cell]) -> bool:
+def all_fit(values: Mapping[str, Field]) -> bool:
     """Whether the cells of all phases fit each other."""
-    return all(fit(values.get(name, Cell()), values.get(f"{name} cpu", Cell())) for name in PHASES)
+    return all(fit(values.get(name, Field()), values.get(f"{name} cpu", Field())) for name in PHASES)
 
 
-def cells_of(token: Token, group: str, separator: str) -> Iterator[Cell]:
+def cells_of(token: Token, group: str, separator: str) -> Iterator[Field]:
     """Yield the cells of a row, without the blanks around and in them."""
     position = token.start_of(group)
     for part in (token[group] or "").split(separator):
         start = position + len(part) - len(part.lstrip())
-        yield Cell("".join(part.split()), start, start + len(part.strip()))
+        yield Field("".join(part.split()), start, start + len(part.strip()))
         position += len(part) + len(separator)

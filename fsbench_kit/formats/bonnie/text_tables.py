@@ -24,7 +24,7 @@ from fsbench_kit.formats.bonnie.phases import (
     KIB,
     PHASES,
     SEEKS,
-    Cell,
+    Field,
     Phase,
     Row,
     Unit,
@@ -190,7 +190,7 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
     return row
 
 
-def _size_settings(cell: Cell, heading: Token) -> dict[str, Cell]:
+def _size_settings(cell: Field, heading: Token) -> dict[str, Field]:
     """Return the settings in a size, in which ``bon_csv2txt`` leaves out the concurrency."""
     parts = cell.chars.split(":")
     converted = heading.text.chars[heading.start : heading.end].startswith(_CONVERTED)
@@ -241,7 +241,7 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...],
 
 
 def _columns(
-    pairs: Sequence[tuple[Cell, Cell]], start: int, under_headings: list[int] | None, *, is_doubtful: bool
+    pairs: Sequence[tuple[Field, Field]], start: int, under_headings: list[int] | None, *, is_doubtful: bool
 ) -> list[int]:
     """Return the columns of the cells of a row that has some blank; none where they cannot be told."""
     columns = _after_blanks(pairs, start) or under_headings or []
@@ -250,7 +250,7 @@ def _columns(
     return columns if under_headings or not is_doubtful else []
 
 
-def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
+def _unit(name: str, rate: Field, *, in_kib: bool) -> Unit | None:
     if PHASES[name] == "file_rate":
         return FILES
     if name == "seek":
@@ -258,7 +258,7 @@ def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
     return SUFFIXES.get(rate.chars[-1], KIB if in_kib else None)
 
 
-def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int] | None:
+def _under_headings(pairs: Sequence[tuple[Field, Field]], token: Token, heading: Token) -> list[int] | None:
     """Return the columns of cells that stand under their headings, or all as far beside them."""
     line = token.text.chars.rfind("\n", 0, token.start) + 1
     if (heading["columns"] or "")[:4] in {"", "Size"} or line < heading.end or heading.match is None:
@@ -277,7 +277,7 @@ def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: T
     return columns if len(shifts) == 1 and abs(shifts.pop()) <= _MOST_SHIFT else None
 
 
-def _is_cut(pairs: Sequence[tuple[Cell, Cell]], start: int) -> bool:
+def _is_cut(pairs: Sequence[tuple[Field, Field]], start: int) -> bool:
     """Whether a row stops inside its last cell, which alone has other blanks before it than the tool prints."""
     *whole, (rate, cpu) = pairs
     is_intact = _after_blanks(whole, start) is not None and cpu.start - rate.end > 1
@@ -291,7 +291,7 @@ def _column(place: int) -> tuple[int, int]:
     return column, place - column * width
 
 
-def _after_blanks(pairs: Sequence[tuple[Cell, Cell]], start: int) -> list[int] | None:
+def _after_blanks(pairs: Sequence[tuple[Field, Field]], start: int) -> list[int] | None:
     """Return the columns of cells that have as many blanks before them as the tool prints.
 
     The first can have one more or less: where a name was changed by hand, all of its row is shifted. Other wide
@@ -332,7 +332,7 @@ def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
         row.phases[name] = row.phases[name]._replace(latency=latency)
 
 
-def _latency_columns(latencies: Sequence[Cell], start: int) -> list[int] | None:
+def _latency_columns(latencies: Sequence[Field], start: int) -> list[int] | None:
     """Return the columns of latencies that have as many blanks before them as the tool prints."""
     start += _ROW_START - len("Latency") - 2
     columns: list[int] = []
@@ -347,12 +347,12 @@ def _latency_columns(latencies: Sequence[Cell], start: int) -> list[int] | None:
     return columns if column < len(IO_PHASES) else None
 
 
-def _words(token: Token, group: str) -> Iterator[Cell]:
+def _words(token: Token, group: str) -> Iterator[Field]:
     start = token.start_of(group)
     for word in re.finditer(r"\S+", token[group] or ""):
-        yield Cell(word[0], start + word.start(), start + word.end())
+        yield Field(word[0], start + word.start(), start + word.end())
 
 
-def _cell(token: Token, group: str) -> Cell:
+def _cell(token: Token, group: str) -> Field:
     chars, start = token[group] or "", token.start_of(group)
-    return Cell(chars, start, start + len(chars))
+    return Field(chars, start, start + len(chars))

@@ -110,7 +110,7 @@ def _remember(group: Group) -> None:
 def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]:
     """Return the logs of examples, by what they have in common; their numbers are taken in."""
     found = {plain: _EXAMPLES.get(plain, []) for plain in plains}
-    firsts = iter(numbers.add([example.log.dateless for some in found.values() for example in some]))
+    firsts = iter(numbers.add([example.log.chars for some in found.values() for example in some]))
     ats = count(-1, -1)
     return {
         plain: [example.log._replace(at=next(ats), first=next(firsts), example=example) for example in some]

@@ -16,8 +16,8 @@ import numpy as np
 from fsbench_kit import formats
 from fsbench_kit.formats.clean.declared import Clean
 from fsbench_kit.formats.clean.lines import Lore, Printed
-from fsbench_kit.formats.clean.logs import DATE, Log, places, units
-from fsbench_kit.formats.clean.numbers import NUMBER, Floats, Numbers
+from fsbench_kit.formats.clean.logs import Log, places, units
+from fsbench_kit.formats.clean.numbers import DATE, NUMBER, Floats, Numbers
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, State
@@ -207,7 +207,7 @@ class Example:
         if len(logs) == 1:
             return [logs]
         at = places(logs)
-        words = numbers.words[at]
+        codes = numbers.codes[at]
         measured = zip(self.figures, self.run.measurements, strict=True)
         items = {figure.place: item.how for figure, item in measured if figure.place is not None and item.how}
         points = set(chain(*self.points))
@@ -223,7 +223,7 @@ class Example:
             odd.append(numbers.is_round[at[:, cut]])
         flags = np.packbits(np.concatenate(odd, axis=1), axis=1)
         known = items.keys() | points | {*free, *of_runs, *self.samples.values(), *self.shares.values()}
-        others = words[:, sorted(set(range(at.shape[1])) - known)].tolist()
+        others = codes[:, sorted(set(range(at.shape[1])) - known)].copy()
         any_unit = {figure.place for figure in self.figures if figure.has_unit}
         of_kinds = {
             kind: tuple(unit for number, unit in enumerate(units(kind)) if number not in any_unit)
@@ -231,11 +231,11 @@ class Example:
         }
         date = self.clean.date
         groups: dict[object, list[Log]] = {}
-        for log, own, other, flag in zip(logs, words[:, of_runs].tolist(), others, flags, strict=True):
+        for log, own, other, flag in zip(logs, codes[:, of_runs].tolist(), others, flags, strict=True):
             which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
             is_dated = date is None or all(date(each) is not None for each in log.dates)
             others_alike = of_kinds.get(log.kind), which_are_same, self._gaps(log), is_dated
-            groups.setdefault((tuple(other), flag.tobytes(), others_alike), []).append(log)
+            groups.setdefault((other.tobytes(), flag.tobytes(), others_alike), []).append(log)
         return list(groups.values())
 
 

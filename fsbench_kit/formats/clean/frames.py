@@ -12,10 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.formats.clean.groups import Group, Read, Said
+from fsbench_kit.formats.clean.groups import SHARE, Group, Read, Said
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Bin, Measurement, Run, Setting
-from fsbench_kit.model.units import quantity
 
 
 @dataclass(frozen=True)
@@ -187,13 +186,14 @@ class Collector:
         """Add the bins on lines that not all logs have."""
         rows: dict[tuple[object, ...], int] = {}
         found = [
-            (rows.setdefault(known, len(rows)), log.at, line, quantity(share, "%").value)
+            (rows.setdefault(known, len(rows)), log.at, line, log.first + share)
             for log in group.logs
             if log.layout is not None
             for known, line, share in group.lore.bins_of(log.layout, group.numbers.words[log.first :])
         ]
         if found:
-            picks, logs, lines, shares = zip(*found, strict=True)
+            picks, logs, lines, places = zip(*found, strict=True)
+            shares, _, _ = group.numbers.quantities(np.array(places), [SHARE.how], np.zeros(len(places), np.int64))
             names = "operation", "scope", "part", "metric", "low", "high"
             bins = [tuple(dict(zip(names, known, strict=True)).get(name) for name in _BIN) for known in rows]
             own = {"share": shares, "line": lines}

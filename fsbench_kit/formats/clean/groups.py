@@ -120,7 +120,7 @@ class Group:
                 which[:, column] = [numbers[each] for each in told]
             else:
                 which[:, column] = ways.setdefault(printed, len(ways))
-        which[:, len(example.figures) :] = ways.setdefault(_SHARE, len(ways))
+        which[:, len(example.figures) :] = ways.setdefault(SHARE, len(ways))
         at = self.at[:, np.maximum(of_numbers, 0)]
         at[:, np.array(of_numbers) < 0] = -1
         return at, list(ways), which
@@ -131,7 +131,8 @@ def _in_unit(printed: Printed, suffix: str, units: Mapping[str, tuple[str, Round
     return Printed(printed.how._replace(unit=unit, rounding=rounding), suffix)
 
 
-_SHARE: Final = Printed(How("%", "nearest"))
+SHARE: Final = Printed(How("%", "nearest"))
+"""How shares of bins are printed."""
 
 
 @dataclass(eq=False)

@@ -45,7 +45,7 @@ class Lines:
     bins: re.Pattern[str]
 
 
-class Cell(NamedTuple):
+class LabelledBin(NamedTuple):
     """A bin on a line that may be there or not.
 
     Attributes
@@ -91,7 +91,7 @@ class Layout:
     numbers: tuple[int, ...]
     kept: Indexes
     lines: tuple[int, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[LabelledBin, ...]
 
     @classmethod
     def of(cls, kind: str, lines: Lines) -> Layout:
@@ -101,12 +101,12 @@ class Layout:
         numbers: list[int] = []
         kept: list[int] = []
         places: list[int] = []
-        cells: list[Cell] = []
+        cells: list[LabelledBin] = []
         number = 0
         for place, line in enumerate(kind.split("\n"), 1):
             count, names, rest, goes_on = _line(line, lines)
             if names is not None:
-                cells += [Cell(len(plain), place, name, number + 2 * at) for at, name in enumerate(names)]
+                cells += [LabelledBin(len(plain), place, name, number + 2 * at) for at, name in enumerate(names)]
             else:
                 numbers += [len(plain)] * count
                 kept += range(number, number + count)
@@ -161,7 +161,7 @@ class Lore:
         of_line: dict[int, list[Bin]] = defaultdict(list)
         for item in bins:
             of_line[item.line or 0].append(item)
-        cells: dict[int, list[Cell]] = defaultdict(list)
+        cells: dict[int, list[LabelledBin]] = defaultdict(list)
         for cell in layout.cells:
             cells[cell.line].append(cell)
         if any(len(of_line[line]) != len(each) for line, each in cells.items()):
@@ -177,12 +177,12 @@ class Lore:
 
     def knows(self, layout: Layout, numbers: NDArray[Any]) -> bool:
         """Whether everything on the lines of a log was seen before."""
-        return all(head in self.heads for head in enumerate(layout.heads)) and all(
+        return self.heads.issuperset(enumerate(layout.heads)) and all(
             cell.gap in self.places and (cell.name, numbers[cell.number]) in self.bins for cell in layout.cells
         )
 
-    def bins_of(self, layout: Layout, numbers: NDArray[Any]) -> Iterator[tuple[tuple[object, ...], int, str]]:
-        """Yield the bins of a log on such lines: what they are, on which line, and their shares."""
+    def bins_of(self, layout: Layout, numbers: NDArray[Any]) -> Iterator[tuple[tuple[object, ...], int, int]]:
+        """Yield the bins of a log on such lines: what they are, on which line, and which number is their share."""
         for cell in layout.cells:
             known = self.bins[cell.name, numbers[cell.number]]
-            yield (*self.places[cell.gap], *(known or ())), cell.line, numbers[cell.number + 1]
+            yield (*self.places[cell.gap], *(known or ())), cell.line, cell.number + 1

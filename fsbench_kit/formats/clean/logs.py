@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
-from fsbench_kit.formats.clean.numbers import Indexes, Numbers
+from fsbench_kit.formats.clean.numbers import DATE, Indexes, Numbers
 from fsbench_kit.formats.text import Text
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ class Log(NamedTuple):
         Which of the texts it is; below 0 if it is none of them.
     raw, chars
         As it is, and with plain blanks for hard ones.
-    dateless, dates
-        It without dates, which are of each run alone, and these.
+    dates
+        Those in it, which are of each run alone.
     kind
         What stands between its numbers, without the blanks before a number.
     first
@@ -45,12 +44,16 @@ class Log(NamedTuple):
     at: int
     raw: str
     chars: str
-    dateless: str
     dates: list[str]
     kind: str
     first: int
     layout: Layout | None = None
     example: Example | None = None
+
+    @property
+    def dateless(self) -> str:
+        """It without its dates."""
+        return re.sub(DATE, lambda date: "~" * len(date[0]), self.chars) if self.dates else self.chars
 
     def head(self, number: int | None) -> str:
         """Return the line that tells the unit of a number, or nothing where it is the same in all logs."""
@@ -84,20 +87,13 @@ HARD_BLANK: Final = "\N{NO-BREAK SPACE}"
 """What web pages have for a blank; where documents are read, it is one."""
 
 
-DATE: Final = r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
-"""As C's ``ctime`` prints it."""
-_NO_DATE: Final = "~" * len("Sun Jan  1 00:00:00 2023")
-
-
 def loaded(texts: Sequence[str]) -> tuple[list[Log], Numbers, list[int]]:
     """Return those texts that are of ASCII but for hard blanks, their numbers, and the indexes of the others."""
     plain = [text if text.isascii() else text.replace(HARD_BLANK, " ") for text in texts]
     ats = [at for at, chars in enumerate(plain) if chars.isascii()]
-    column = pl.Series([plain[at] for at in ats], dtype=pl.String)
-    dateless = column.str.replace_all(DATE, _NO_DATE)
-    numbers = Numbers(dateless)
-    others = dateless.to_list(), column.str.extract_all(DATE).to_list(), numbers.kinds, numbers.first
-    logs = [Log(at, texts[at], plain[at], *own) for at, *own in zip(ats, *others, strict=False)]
+    numbers = Numbers([plain[at] for at in ats])
+    others = zip(ats, numbers.dates, numbers.kinds, numbers.first, strict=False)
+    logs = [Log(at, texts[at], plain[at], dates, kind, first) for at, dates, kind, first in others]
     return logs, numbers, [at for at, chars in enumerate(plain) if not chars.isascii()]
 
 

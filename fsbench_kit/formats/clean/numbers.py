@@ -5,8 +5,10 @@ What is left of a text without its numbers, and without the blanks that fill up 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -22,57 +24,89 @@ Indexes = NDArray[np.int64]
 NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
 
 
+DATE: Final = r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
+"""As C's ``ctime`` prints it."""
+_TIME: Final = len("Sun Jan  1 00")
+"""Where in a date the first colon stands; the second one follows three characters behind it."""
+_DATE: Final = len("Sun Jan  1 00:00:00 2023")
+
+
 class Numbers:
-    r"""The numbers of some texts, one behind the other; the last one, which is of no text, is empty.
+    r"""The numbers of some texts of ASCII, one behind the other; the last one, which is of no text, is empty.
 
     Attributes
     ----------
     kinds
-        Of the texts; a ``\0`` stands in the place of each number.
+        Of the texts; a ``\0`` stands in the place of each number, and ``~`` in that of each date.
+    dates
+        Of each text those that stand in it, of which no number is taken.
     first
         Where the numbers of each text begin.
-    words
-        As printed.
-    widths
-        How many characters each is long, with the blanks before it.
+    lengths, widths
+        How many characters each is long, and with the blanks before it.
+    places
+        How many decimal places each has.
     """
 
-    def __init__(self, texts: pl.Series) -> None:
-        padded = texts.str.extract_all(f" *{NUMBER}")
-        self.kinds: list[str] = texts.str.replace_all(f" *{NUMBER}", "\0").str.strip_chars_end(" ").to_list()
-        self.first: list[int] = [0, *padded.list.len().cum_sum().to_list()]
-        flat = padded.explode().drop_nulls()
-        self._text = flat.str.strip_chars_start(" ").extend(pl.Series([""]))
-        self.words: NDArray[Any] = self._text.to_numpy()
-        self.widths: Indexes = flat.str.len_bytes().to_numpy().astype(np.int64)
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = "\1".join(["", *texts, ""])
+        edges = np.cumsum([1, *(len(text) + 1 for text in texts)], dtype=np.int64)
+        chars = np.frombuffer(bytearray(joined, "ascii"), np.uint8)
+        self.dates: list[list[str]] = [[] for _ in texts]
+        for start in _dates(joined, chars):
+            self.dates[np.searchsorted(edges, start, "right") - 1].append(joined[start : start + _DATE])
+            chars[start : start + _DATE] = ord("~")
+        starts, ends, self.places = _numbers(chars)
+        begins = starts.copy()
+        blank = np.arange(len(begins))
+        while len(blank):
+            blank = blank[chars[begins[blank] - 1] == ord(" ")]
+            begins[blank] -= 1
+        first = np.searchsorted(starts, edges)
+        self.first: list[int] = first.tolist()
+        self.lengths: Indexes = np.append(ends - starts, 0)
+        self.widths: Indexes = ends - begins
+        self.kinds = _kinds(chars, begins, ends, edges, first)
+        of = np.repeat(np.arange(len(texts)), np.diff(first))
+        where = pl.DataFrame({"start": starts - edges[of], "length": ends - starts}).with_columns(
+            pl.Series("text", texts, pl.String).cast(pl.Binary).gather(of)
+        )
+        words = where.select(pl.col("text").bin.slice(pl.col("start"), pl.col("length")).cast(pl.String))
+        self._text = words.to_series().extend(pl.Series([""]))
 
     def add(self, texts: Sequence[str]) -> list[int]:
         """Take in more texts before anything is asked of their numbers; return where those of each begin."""
         if not texts:
             return []
-        other = Numbers(pl.Series(texts))
-        before = len(self.words) - 1
+        other = Numbers(texts)
+        before = len(self._text) - 1
         self._text = self._text[:before].append(other._text)
-        self.words = self._text.to_numpy()
+        self.lengths, self.places = (
+            np.concatenate([own[:before], more])
+            for own, more in ((self.lengths, other.lengths), (self.places, other.places))
+        )
         self.widths = np.concatenate([self.widths, other.widths])
         return [before + first for first in other.first[:-1]]
 
     @cached_property
-    def lengths(self) -> Indexes:
-        """How many characters each is long."""
-        return self._text.str.len_bytes().to_numpy().astype(np.int64)
+    def words(self) -> NDArray[Any]:
+        """As printed."""
+        return self._text.to_numpy()
 
     @cached_property
-    def places(self) -> Indexes:
-        """How many decimal places each has."""
-        found = self._text.str.len_bytes().cast(pl.Int64) - 1 - self._text.str.find(".", literal=True)
-        return found.fill_null(0).to_numpy().astype(np.int64)
+    def codes(self) -> NDArray[np.uint64]:
+        """The same number for what is printed alike."""
+        return self._text.hash().to_numpy()
 
     @cached_property
     def whole(self) -> Floats:
-        """What each is without its point; 2^63 if it is larger than that."""
-        digits = self._text.str.replace(".", "", literal=True).cast(pl.UInt64, strict=False)
-        return digits.fill_null(2**63).to_numpy().astype(np.float64)
+        """What each is without its point; 2^63 if it is larger than 2^64."""
+        values = self._text.cast(pl.Float64, strict=False).fill_null(np.inf).to_numpy()
+        whole: Floats = np.rint(values * 10.0**self.places)
+        for number in np.flatnonzero(whole >= _MOST_EXACT).tolist():
+            digits = self._text[number].replace(".", "")
+            whole[number] = float(digits) if digits and int(digits) < 2**64 else 2**63
+        return whole
 
     @cached_property
     def has_leading_zero(self) -> NDArray[np.bool_]:
@@ -137,6 +171,43 @@ class Numbers:
         return value, low, high
 
 
+def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
+    """Yield where dates begin."""
+    colons = np.flatnonzero(chars == ord(":"))
+    for colon in colons[chars[np.minimum(colons + 3, len(chars) - 1)] == ord(":")].tolist():
+        if colon > _TIME and re.compile(DATE).match(joined, colon - _TIME):
+            yield colon - _TIME
+
+
+def _numbers(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
+    """Return where numbers start and end, and how many decimal places each has; the last place is of none."""
+    is_digit = (chars - np.uint8(ord("0"))) < 10
+    edges = np.flatnonzero(is_digit[1:] != is_digit[:-1]) + 1
+    starts, ends = edges[::2], edges[1::2].copy()
+    point = np.flatnonzero((chars[ends[:-1]] == ord(".")) & (starts[1:] == ends[:-1] + 1))
+    if (np.diff(point) == 1).any():  # of 1.2.3 the first two are one number
+        of_stretch = np.maximum.accumulate(np.where(np.diff(point, prepend=-2) == 1, 0, np.arange(len(point))))
+        point = point[(np.arange(len(point)) - of_stretch) % 2 == 0]
+    places = np.zeros(len(starts) + 1, dtype=np.int64)
+    places[point] = ends[point + 1] - ends[point] - 1
+    ends[point] = ends[point + 1]
+    is_number = np.ones(len(starts), dtype=np.bool_)
+    is_number[point + 1] = False
+    return starts[is_number], ends[is_number], places[np.append(is_number, True)]
+
+
+def _kinds(chars: NDArray[np.uint8], begins: Indexes, ends: Indexes, edges: Indexes, first: Indexes) -> list[str]:
+    """Return what stands between the numbers of texts, each of which goes from one edge to the next."""
+    chars[ends - 1] = 0
+    change = np.zeros(len(chars), dtype=np.int8)
+    change[begins] += 1
+    change[ends - 1] -= 1
+    rest = chars[np.cumsum(change, dtype=np.int8) == 0].tobytes().decode("ascii")
+    left_out = np.append(0, np.cumsum(ends - begins - 1))[first]
+    places = (edges - left_out).tolist()
+    return [rest[start : end - 1].rstrip(" ") for start, end in pairwise(places)]
+
+
 def _last_places(whole: Floats, places: Indexes, kept: Indexes) -> Indexes:
     """Return to how many decimal places numbers are known that were shortened to so many digits, unless to 0."""
     if not kept.any():
@@ -150,5 +221,6 @@ _BELOW: Final = {"nearest": 1, "down": 0, "up": 2, "exact": 0, "unknown": 0}
 _ABOVE: Final = {"nearest": 1, "down": 2, "up": 0, "exact": 0, "unknown": 0}
 """How far the true values reach below and above a print, in halves of its last place."""
 _MOST_PLACES: Final = 15
+_MOST_EXACT: Final = 2.0**51
 _MOST_BY_RULE: Final = 2**43
 _POWERS: Final = np.array([10.0**place for place in range(_MOST_PLACES + 1)])

@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
 from fsbench_kit.formats.fio_columns.columns import picker
-from fsbench_kit.formats.fio_columns.frames import P
+from fsbench_kit.formats.fio_columns.frames import Kind, Numbers, P
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.formats.fio_columns.frames import Kind, Numbers
 
 NUMBER: Final = re.compile(r"[0-9.]+")
 _DIGITS: Final = b"0123456789"

@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.formats.loose_json import MOST_DIGITS
+from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.fio_columns.figures import Figures, Print
-    from fsbench_kit.formats.loose_json import Counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

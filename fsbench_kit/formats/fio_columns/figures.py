@@ -6,20 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from fsbench_kit.formats.builder import RunBuilder
-from fsbench_kit.formats.fio_columns.columns import Shape
-from fsbench_kit.model.records import What, what
-from fsbench_kit.model.units import exact_factor
+from fsbench_kit.formats.fio_columns.columns import Amounts, Shape
+from fsbench_kit.model.records import Place, What, what
+from fsbench_kit.model.units import Rounding, exact_factor
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fsbench_kit.formats.fio import Percentile
-    from fsbench_kit.formats.fio_columns.columns import Amounts
     from fsbench_kit.formats.loose_json import Counts
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Place
-    from fsbench_kit.model.units import Rounding
 
 Gate = tuple[int, ...]
 """Numbers of a report: what they tell of is there where any of them is not 0."""

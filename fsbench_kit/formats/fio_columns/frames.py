@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_columns.alike import Alike
-    from fsbench_kit.formats.fio_columns.columns import Log
+    from fsbench_kit.formats.fio_columns.columns import Ints, Log
     from fsbench_kit.formats.fio_columns.figures import Figures
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
@@ -176,9 +176,12 @@ class _Collected:
         names = ("log", "end", "ended_at", "duration", "identity", "tool_version", "status")
         own = _frame(made, {name: _RUN[name] for name in names} | {"identity": pl.String})
         same = {"tool": TOOL.name, "start": 0, "line": 1}
-        return own.with_columns(pl.col("identity").str.split(" ")).select(
-            (pl.col(name) if name in names else pl.lit(same.get(name))).cast(kind).alias(name)
-            for name, kind in _RUN.items()
+        own = own.with_columns(pl.col("identity").str.split(" "))
+        return pl.DataFrame(
+            [
+                own[name] if name in names else pl.Series(name, [same.get(name)] * own.height, dtype=kind)
+                for name, kind in _RUN.items()
+            ]
         )
 
     def _settings(self) -> pl.DataFrame:
@@ -209,7 +212,7 @@ class _Collected:
                 *self._places[rows.place],
                 *whats[rows.what],
                 *(pl.Series(name, getattr(rows, name), nan_to_null=True) for name in ("value", "low", "high")),
-                pl.Series("samples", rows.samples).replace(-1, None),
+                _known("samples", rows.samples),
                 rows.text.alias("text"),
                 pl.Series("line", rows.line),
             ]
@@ -226,7 +229,7 @@ class _Collected:
                 *self._places.select("operation", "scope", "part")[known.place],
                 metrics.gather(known.metric),
                 *(pl.Series(name, getattr(known, name), nan_to_null=True) for name in ("low", "high", "share")),
-                pl.Series("count", known.number).replace(-1, None),
+                _known("count", known.number),
                 pl.Series("line", known.line),
             ]
         )
@@ -274,6 +277,13 @@ class _Collected:
         for numbers, kind in of_kinds.values():
             alike.setdefault(kind.checked, ([], kind))[0].extend(numbers)
         yield from alike.values()
+
+
+def _known(name: str, numbers: Ints) -> pl.Series:
+    """Return whole numbers, of which those below 0 are not known."""
+    column = pl.Series(name, numbers)
+    is_known = numbers >= 0
+    return column if is_known.all() else column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
 
 
 def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:

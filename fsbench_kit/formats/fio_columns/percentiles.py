@@ -15,17 +15,27 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
-from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Rows, ints, joined
-from fsbench_kit.model.records import what
+from fsbench_kit.formats.fio_columns.columns import (
+    ORDER,
+    Bools,
+    Floats,
+    Ints,
+    Logs,
+    Numbered,
+    Rows,
+    Shape,
+    Values,
+    ints,
+    joined,
+)
+from fsbench_kit.model.records import What, what
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_columns.columns import Logs, Numbered, Shape, Values
     from fsbench_kit.formats.fio_columns.figures import Latencies
-    from fsbench_kit.model.records import What
 
 _RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
 """The percentiles that fio prints if none are asked for."""

@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from fsbench_kit.formats.fio_columns import columns
-from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Numbered, Rows
-from fsbench_kit.formats.fio_columns.figures import printed
-from fsbench_kit.formats.fio_columns.percentiles import percentiles
-from fsbench_kit.model.records import Bins, Distributions, Figure
+from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Log, Numbered, Rows, Shape
+from fsbench_kit.formats.fio_columns.figures import Bucket, printed
+from fsbench_kit.formats.fio_columns.percentiles import Wrong, percentiles
+from fsbench_kit.model.records import Bins, Distributions, Figure, Measurement, Place, What
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fsbench_kit.formats.fio_columns.columns import Log, Shape
-    from fsbench_kit.formats.fio_columns.figures import Bucket
-    from fsbench_kit.formats.fio_columns.percentiles import Wrong
-    from fsbench_kit.model.records import Measurement, Place, What
 
 _SHARE: Final = printed("", "group_share", unit="%")
 """How shares of a distribution are printed, too."""

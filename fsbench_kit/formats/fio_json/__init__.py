@@ -41,7 +41,7 @@ from fsbench_kit.formats.fio import beside
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.alike import together
 from fsbench_kit.formats.fio_json.contents import Report
-from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
+from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs_of
 from fsbench_kit.formats.fio_json.reader import records
 from fsbench_kit.formats.json_text import strictly
 
@@ -69,7 +69,7 @@ def signatures(chars: str) -> Iterator[int]:
 def parse(text: Text) -> Iterator[Record]:
     """Yield the run of each document in a text, and diagnostics for figures that have no place in one."""
     end = 0
-    for of_run in runs(reports(text)):
+    for of_run in runs_of(reports(text)):
         for report in of_run:
             yield from _beside(text, end, report.document.start)
             end = report.document.end
@@ -85,7 +85,7 @@ def undamaged(text: Text) -> list[Record] | None:
     documents = _documents(text.chars)
     if documents is None:
         return None
-    return [*chain.from_iterable(records([(text, of_run) for of_run in runs(documents)]))]
+    return [*chain.from_iterable(records([(text, of_run) for of_run in runs_of(documents)]))]
 
 
 def _documents(chars: str) -> list[Report] | None:

@@ -11,7 +11,7 @@ from fsbench_kit.formats import fio_columns
 from fsbench_kit.formats.fio_columns import NUMBER, Alike, Learned, numbers_of
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.kinds import DocumentKind, Printed
-from fsbench_kit.formats.fio_json.reader import Reader, ended_at
+from fsbench_kit.formats.fio_json.reader import JsonReader, ended_at
 from fsbench_kit.formats.json_text import Cut, cuts, decode_cut, taken_out
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.units import MOST_DIGITS
@@ -76,7 +76,7 @@ def _learned(first: Printed) -> Learned | None:
     report = Report(document)
     if not report.is_of_fio:
         return None
-    reader = Reader(Text(first.cut.chars), report)
+    reader = JsonReader(Text(first.cut.chars), report)
     at = {match.start(): place for place, match in enumerate(NUMBER.finditer(chars))}
     places = [at.get(start, -1) for start in document.starts]
     has_all = -1 not in places and all(

@@ -6,14 +6,13 @@ from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.loose_json import MOST_DIGITS, Object, is_number
+from fsbench_kit.formats.loose_json import MOST_DIGITS, Document, Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fsbench_kit.formats.fio_columns import Gate
-    from fsbench_kit.formats.loose_json import Document
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 

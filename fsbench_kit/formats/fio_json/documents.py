@@ -80,7 +80,7 @@ def _bare_jobs(chars: str, first: Document) -> Document:
 # Reports of a run that is still going on (``--status-interval``)
 
 
-def runs(found: Iterable[Report]) -> Iterator[list[Report]]:
+def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
     """Yield the documents of each run: its result, and before it what it reported while it was going on."""
     run: list[Report] = []
     for report in found:

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.formats import fio_columns
 from fsbench_kit.formats.fio import highest_share
-from fsbench_kit.formats.fio_columns import Bucket, Latencies, Row
-from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.fio_columns import Amounts, Bucket, Gate, Latencies, Print, Row
+from fsbench_kit.model.records import Diagnostic, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fsbench_kit.formats.builder import Bounds
-    from fsbench_kit.formats.fio_columns import Amounts, Gate, Print
     from fsbench_kit.formats.fio_json.contents import Report
     from fsbench_kit.formats.loose_json import Counts, Object
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Place
 
 
 class Figures(fio_columns.Figures):

@@ -11,20 +11,18 @@ from fsbench_kit.formats.fio import (
     depth_bounds,
     latency_bounds,
 )
-from fsbench_kit.formats.fio_columns import printed
+from fsbench_kit.formats.fio_columns import Print, printed
 from fsbench_kit.formats.fio_json.contents import DIRECTIONS, is_amount, object_, objects
 from fsbench_kit.formats.fio_json.latencies import read_latency
 from fsbench_kit.formats.fio_json.settings import block_sizes
-from fsbench_kit.formats.loose_json import is_number
+from fsbench_kit.formats.loose_json import Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fsbench_kit.formats.builder import Bounds, Place
-    from fsbench_kit.formats.fio_columns import Print
     from fsbench_kit.formats.fio_json.figures import Figures
-    from fsbench_kit.formats.loose_json import Object
 
 _OF_JOB: Final = (
     printed("usr_cpu", "cpu_user", unit="%"),

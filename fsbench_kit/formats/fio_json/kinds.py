@@ -9,13 +9,20 @@ import numpy as np
 
 from fsbench_kit.formats import fio_columns
 from fsbench_kit.formats.fio_columns import Log, picker
-from fsbench_kit.formats.fio_json.reader import IDENTITY, NO_FIGURES, Unread, key_of, leftovers, unread_counts
+from fsbench_kit.formats.fio_json.reader import (
+    IDENTITY,
+    NO_FIGURES,
+    JsonReader,
+    Unread,
+    key_of,
+    leftovers,
+    unread_counts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.findings import Finding
-    from fsbench_kit.formats.fio_json.reader import Reader
     from fsbench_kit.formats.json_text import Cut
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
@@ -46,7 +53,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
         It itself.
     """
 
-    def __init__(self, reader: Reader, places: list[int], first: Printed) -> None:
+    def __init__(self, reader: JsonReader, places: list[int], first: Printed) -> None:
         self._reader = reader
         report, figures = reader.report, reader.figures
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind

@@ -9,12 +9,11 @@ import numpy as np
 from fsbench_kit.formats.fio import LATENCIES, bin_value
 from fsbench_kit.formats.fio_columns import printed
 from fsbench_kit.formats.fio_json.contents import object_
-from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, is_number
+from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, Object, is_number
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.builder import Place
     from fsbench_kit.formats.fio_json.figures import Figures
-    from fsbench_kit.formats.loose_json import Object
 
 _STATISTICS: Final = {
     # µs were cut from a finer clock, ns are the clock's own

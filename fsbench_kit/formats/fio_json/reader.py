@@ -14,7 +14,7 @@ from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
-from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
+from fsbench_kit.formats.fio import beside, part_names, part_names_with_idle, report_time, series_so_far
 from fsbench_kit.formats.fio_columns import Log, Sheet
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
@@ -44,7 +44,7 @@ def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]
 
     These are the run, its series, and the diagnostics.
     """
-    readers = [[Reader(text, report) for report in reports] for text, reports in runs]
+    readers = [[JsonReader(text, report) for report in reports] for text, reports in runs]
     sheet = Sheet([reader.log for of_run in readers for reader in of_run])
     numbers = count()
     return [list(_records([_Read(reader, sheet, next(numbers)) for reader in of_run])) for of_run in readers]
@@ -60,7 +60,7 @@ def _records(reads: Sequence[_Read]) -> Iterator[Record]:
         yield from series_so_far([item for item in each.columns() if item.part is not None] for each in reads)
 
 
-class Reader:
+class JsonReader:
     """What stands where in one report.
 
     Attributes
@@ -88,8 +88,10 @@ class Reader:
         consulted, report.consulted = report.consulted, set()
         run.settings += self.settings(report)
         self.numbers_of_settings, report.consulted = report.consulted, consulted
-        for disk in objects(report.content.get("disk_util")):
-            read_disk(self.figures, disk)
+        disks = objects(report.content.get("disk_util"))
+        names = [self._of_host(disk, "name") for disk in disks]
+        for disk, name in zip(disks, part_names(names) if report.is_client else names, strict=True):
+            read_disk(self.figures, disk, name)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
 
     def settings(self, report: Report) -> list[Setting]:
@@ -141,8 +143,12 @@ class Reader:
             self._note_failure(job)
 
     def _name(self, job: Object) -> str:
-        name = self.report.text(job.get("jobname"))
-        return f"{self.report.text(job.get('hostname'))}/{name}" if self.report.is_client else name
+        return self._of_host(job, "jobname")
+
+    def _of_host(self, item: Object, key: str) -> str:
+        """Return the name of a job or disk, with that of the host that it is on, where there are several."""
+        name = self.report.text(item.get(key))
+        return f"{self.report.text(item.get('hostname'))}/{name}" if self.report.is_client else name
 
     def _place(self, job: Object, part: str, processes: int | None) -> Place:
         if not self.report.is_client:
@@ -205,7 +211,7 @@ IDENTITY: Final = ("timestamp", "timestamp_ms")
 class _Read:
     """What was read of one report by itself: its figures are rows that can be changed."""
 
-    def __init__(self, reader: Reader, sheet: Sheet, number: int) -> None:
+    def __init__(self, reader: JsonReader, sheet: Sheet, number: int) -> None:
         self.reader, self._sheet, self._number = reader, sheet, number
         rows = sheet.figures_of(number)
         self._rows = list(zip(rows, sheet.agreeing(number), strict=True))

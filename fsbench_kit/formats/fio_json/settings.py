@@ -6,15 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.fio_command import job_option
-from fsbench_kit.formats.fio_json.contents import is_amount, object_
-from fsbench_kit.formats.loose_json import is_number
+from fsbench_kit.formats.fio_json.contents import Report, is_amount, object_
+from fsbench_kit.formats.loose_json import Object, is_number
 from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from fsbench_kit.formats.fio_json.contents import Report
-    from fsbench_kit.formats.loose_json import Object
 
 
 def settings(report: Report) -> list[tuple[str, str, str | None]]:

@@ -44,9 +44,8 @@ _IDLE_UNIT: Final = (
 )
 
 
-def read_disk(figures: Figures, disk: Object) -> None:
+def read_disk(figures: Figures, disk: Object, name: str) -> None:
     """Read a disk, and the means over the disks of which it is made."""
-    name = figures.report.text(disk.get("name"))
     for part, of_disk in ((name, _DISK), (f"{name}/members", _MEMBERS)):
         for operation, prints in of_disk.items():
             figures.add(Place(operation, scope="disk", part=part), disk, prints)

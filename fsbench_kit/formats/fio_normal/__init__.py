@@ -68,7 +68,7 @@ from fsbench_kit.formats.fio_normal.figures import ANY
 from fsbench_kit.formats.fio_normal.jobs import latency_percentile
 from fsbench_kit.formats.fio_normal.phrases import LEXER, LINES, MARKS
 from fsbench_kit.formats.fio_normal.reader import checks, is_as_it_seems, records, settle
-from fsbench_kit.formats.fio_normal.reports import reports, runs
+from fsbench_kit.formats.fio_normal.reports import reports, runs_of
 from fsbench_kit.formats.lexer import UNREAD, Token
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Record
@@ -85,7 +85,7 @@ def signatures(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
-    for of_run in runs(reports(map(_without_sentences, LEXER.tokens(text)))):
+    for of_run in runs_of(reports(map(_without_sentences, LEXER.tokens(text)))):
         yield from records(of_run)
 
 

@@ -125,7 +125,7 @@ def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str
     return None
 
 
-def runs(found: Iterable[Report]) -> Iterator[list[Report]]:
+def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
     """Join the reports of each run: what fio says of it again and again, or of one client after the other."""
     return split_where(found, lambda run, report: not _continues(run, report))
 

@@ -53,8 +53,8 @@ from typing import Final
 from fsbench_kit.formats.fio import beside, undescribed
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import MARKS, lines
-from fsbench_kit.formats.fio_terse.reader import Reader
-from fsbench_kit.formats.fio_terse.reports import runs
+from fsbench_kit.formats.fio_terse.reader import TerseReader
+from fsbench_kit.formats.fio_terse.reports import runs_of
 from fsbench_kit.formats.fio_terse.together import together
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Record
@@ -72,9 +72,9 @@ def signatures(chars: str) -> Iterator[int]:
 def parse(text: Text) -> Iterator[Record]:
     """Yield the runs of a text, and diagnostics for what is odd in it or was not understood."""
     end = 0
-    for reports in runs(text, lines(text)):
+    for reports in runs_of(text, lines(text)):
         for line in (line for report in reports for line in report):
             yield from beside(text, end, line.start)
             end = line.end
-        yield from Reader(text, reports).records()
+        yield from TerseReader(text, reports).records()
     yield from beside(text, end, len(text.chars))

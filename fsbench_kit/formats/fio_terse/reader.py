@@ -41,7 +41,7 @@ from fsbench_kit.model.units import Rounding
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 
-class Reader:
+class TerseReader:
     """Reads the reports of one run: the last one is its result."""
 
     def __init__(self, text: Text, reports: list[Report]) -> None:

@@ -13,7 +13,7 @@ from fsbench_kit.formats.text import Text
 Report = list[Line]
 
 
-def runs(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
+def runs_of(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
     """Yield the reports of each run: its result, and before it what it reported while it was going on."""
     run: list[Report] = []
     for stretch in _stretches(text, lines):

@@ -29,8 +29,8 @@ from fsbench_kit.formats.fio_columns import (
     printed,
 )
 from fsbench_kit.formats.fio_terse.lines import Line, lines
-from fsbench_kit.formats.fio_terse.reader import Reader
-from fsbench_kit.formats.fio_terse.reports import Report, by_time, runs
+from fsbench_kit.formats.fio_terse.reader import TerseReader
+from fsbench_kit.formats.fio_terse.reports import Report, by_time, runs_of
 from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement, Setting
@@ -70,7 +70,7 @@ class _Figures(Figures):
         return share._replace(low=np.where(has_any, share.low * group / (group + 1), share.low))
 
 
-class _Sketch(Reader):
+class _Sketch(TerseReader):
     """Notes which number of its lines each figure is.
 
     Attributes
@@ -215,7 +215,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
         """Return what is said of a run whatever its figures are."""
         if not self._has_remarks:
             return ()
-        return Reader(Text(report.chars), [list(self._lines_of(report.chars))]).remarks()
+        return TerseReader(Text(report.chars), [list(self._lines_of(report.chars))]).remarks()
 
 
 _ODD: Final = re.compile(r"[^0-9]\.|\.[^0-9]|\.[0-9]{10}|[0-9]{18}")
@@ -235,7 +235,7 @@ def _at_start(line: Line) -> Line:
 def _learned(first: fio_columns.Printed) -> Learned | None:
     """Return the kind of some lines, and which of their numbers are no figures."""
     chars, text = first.chars, Text(first.chars)
-    found = list(runs(text, lines(text)))
+    found = list(runs_of(text, lines(text)))
     if len(found) != 1 or len(found[0]) != 1:
         return None
     report = found[0][0]

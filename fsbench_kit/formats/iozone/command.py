@@ -8,7 +8,7 @@ from typing import Final
 
 from fsbench_kit.formats.command_line import (
     CommandLine,
-    Options,
+    OptionNames,
     all_own,
     getopt_words,
     own,
@@ -27,7 +27,7 @@ def _in_kib(value: str) -> str:
     return str(size(value if value[-1:].isalpha() else f"{value}k"))
 
 
-_OPTIONS: Final[Options] = {
+_OPTIONS: Final[OptionNames] = {
     "-I": ("direct", truth),
     "-b": ("output", plain),
     "-f": ("directory", plain),
@@ -39,7 +39,7 @@ _OPTIONS: Final[Options] = {
     **{flag: (f"iozone.{flag}", _in_kib) for flag in ("-g", "-n", "-q", "-y", "-S")},
 }
 _FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:t:Tu:U:vV:wWxX:y:Y:zZ+:"
-# The word after one of these belongs to it: -+p 30. Options of this kind are all spelled -+ and a letter.
+# The word after one of these belongs to it: -+p 30. OptionNames of this kind are all spelled -+ and a letter.
 _OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 _NUMBERS: Final = frozenset({"-g", "-i", "-j", "-l", "-n", "-q", "-r", "-s", "-t", "-u", "-y", "-S"})
 _NUMBER: Final = re.compile(r"\d+[kmgtKMGT]?|.*\$.*")

@@ -60,7 +60,7 @@ BREAK: Final = "\f"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PrintedTable:
     """The columns of a table.
 
     Attributes
@@ -76,7 +76,7 @@ class Table:
     ends: tuple[int, ...] | None
 
     @classmethod
-    def from_heading(cls, heading: Token) -> Table | None:
+    def from_heading(cls, heading: Token) -> PrintedTable | None:
         """Return the table that a heading announces, or ``None`` where it is not one of iozone's."""
         names = heading["names"] or ""
         words = list(re.finditer(r"[a-z]+", names))
@@ -270,7 +270,7 @@ class TableReader:
     """Reads the tables and reports of one run."""
 
     run: RunBuilder
-    table: Table | None = None
+    table: PrintedTable | None = None
     report: Token | None = None
     record_sizes: tuple[int, ...] = ()
     repaired: bool = False
@@ -283,7 +283,7 @@ class TableReader:
 
     def read_heading(self, heading: Token) -> None:
         """Take the columns of the rows that follow."""
-        self.table, self.report = Table.from_heading(heading), None
+        self.table, self.report = PrintedTable.from_heading(heading), None
 
     def read_report(self, report: Token) -> None:
         """Take what the matrix that follows is of."""

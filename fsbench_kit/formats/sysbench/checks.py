@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -68,10 +69,11 @@ def checks(run: Run, *, is_interim: bool = False, lacks_bins: bool = False) -> I
         counted = sum(each.count or 0 for each in run.bins)
         known["histogram"] = Interval(counted, counted)
     slack = _WHILE_REPORTING if is_interim else 0
+    sides = {side: _evaluate(side, known) for side in dict.fromkeys(chain.from_iterable(_IDENTITIES))}
     for left_side, right_side in _IDENTITIES:
         if is_interim and re.search("time|thread|latency|histogram", f"{left_side} {right_side}"):
             continue  # times are of the whole run
-        left, right = _evaluate(left_side, known), _evaluate(right_side, known)
+        left, right = sides[left_side], sides[right_side]
         if left is not None and right is not None:
             disagree = (left.high < right.low * (1 - slack)) | (right.high < left.low * (1 - slack))
             disagree &= (left.low <= left.high) & (right.low <= right.high)  # what is not known of a run is NaN
@@ -148,6 +150,8 @@ def _evaluate(side: str, known: Mapping[str, Interval]) -> Interval | None:
     products = _products(side)
     if not all(name in known for product in products for name in product):
         return None
+    if products == [[side]]:
+        return known[side]
     return Interval(*(sum(prod(known[name][end] for name in product) for product in products) for end in (0, 1)))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from fsbench_kit.formats.command_line import (
     PUNCTUATION,
     CommandLine,
-    Options,
+    OptionNames,
     all_own,
     in_bytes,
     in_seconds,
@@ -19,7 +19,7 @@ from fsbench_kit.formats.command_line import (
 )
 from fsbench_kit.formats.tool import Tool
 
-_OPTIONS: Final[Options] = {
+_OPTIONS: Final[OptionNames] = {
     "events": ("request_limit", plain),
     "file-block-size": ("block_size", in_bytes),
     "file-fsync-end": ("final_fsync", truth),

@@ -278,6 +278,11 @@ def reproduced(found: pl.DataFrame) -> pl.DataFrame:
         ``run`` again, and of these those of each of `DIRECTIONS`. ``judged`` are those in which both have a
         direction or show that there is none; ``size`` of those in the same direction, how many published ratios
         lie where one more like them is expected.
+
+    Examples
+    --------
+    >>> reproduced(replications("raw_results/published/fio-nvme-2021")).select("study", "effects", "run").row(0)
+    ('fio-nvme-2021', 4, 4)
     """
     run = pl.col("direction") != "not run"
     same = pl.col("direction") == "same"

@@ -29,6 +29,14 @@ def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
         Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
         the workload, the system or the target that the study tells and that is not the same in the replication.
         Where it holds for all filesystems, ``filesystem`` is null.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> published = fsb.read("raw_results/published/fio-nvme-2021")
+    >>> again = fsb.read("raw_results/replicated/fio-nvme-2021-again")
+    >>> differences(published, again).filter(setting="time_limit").select("published", "replicated").row(0)
+    ('300', '5')
     """
     theirs, again = (
         {str(name): values_of(known(data), runs["run_id"]) for (name,), runs in data.runs.group_by("filesystem")}

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.dry_runs import dry_run
-from fsbench_kit.launch.plan import read_plan
+from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.replicate.plan import AGAIN, replication
 from fsbench_kit.launch.replicate.published import workloads
 from fsbench_kit.launch.replicate.scale import SCALES
@@ -23,7 +23,6 @@ from fsbench_kit.model.errors import LaunchError, RequestError
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.workloads import Workload
 
 

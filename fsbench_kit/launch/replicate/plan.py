@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.replicate.memory import LEAST, memory_limit, memory_of, memory_share
 from fsbench_kit.launch.replicate.published import only_stated, workloads
-from fsbench_kit.launch.replicate.scale import Limits, limits_of, shrunk
+from fsbench_kit.launch.replicate.scale import Limits, PlanTable, limits_of, shrunk
 from fsbench_kit.launch.replicate.targets import images, target_changes
 from fsbench_kit.launch.tuning import memory
-from fsbench_kit.launch.workloads import WORKLOADS
+from fsbench_kit.launch.workloads import WORKLOADS, Workload
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.launch.replicate.scale import PlanTable
-    from fsbench_kit.launch.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from fsbench_kit.launch.workloads import WORKLOADS
+from fsbench_kit.launch.workloads import WORKLOADS, Workload
 from fsbench_kit.model.errors import RequestError
-
-if TYPE_CHECKING:
-    from fsbench_kit.launch.workloads import Workload
 
 PlanTable = dict[str, Any]
 """A table of a plan."""

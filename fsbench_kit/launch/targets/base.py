@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
@@ -14,20 +14,17 @@ from pydantic import Field, model_validator
 
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
-from fsbench_kit.launch.targets.steps import Commands, StepError
-from fsbench_kit.launch.tools import not_installed
+from fsbench_kit.launch.targets.steps import Command, Commands, Ready, Restoring, StepError
+from fsbench_kit.launch.tools import Program, not_installed
 from fsbench_kit.launch.tuning import TUNING, Tuning
 from fsbench_kit.launch.words import Around
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.ageing import Ageing
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.steps import Command, Ready, Restoring
-    from fsbench_kit.launch.tools import Program
 
 
 class Folders(NamedTuple):

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from fsbench_kit.launch.targets.images import attach_commands, attached, image_commands
 from fsbench_kit.launch.targets.loop import LOOP, ImageTarget
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
-from fsbench_kit.launch.tools import CRYPTSETUP, NO_DEVICE_MAPPER, has_device_mapper
+from fsbench_kit.launch.targets.steps import UMOUNT, Command, Commands, Ready, launch_name, unmount
+from fsbench_kit.launch.tools import CRYPTSETUP, NO_DEVICE_MAPPER, Program, has_device_mapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
-    from fsbench_kit.launch.tools import Program
 
 _NAME: Final = "NAME"
 _MAPPED: Final = "/dev/mapper/NAME"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schema import Truth
-from fsbench_kit.launch.targets.base import BaseTarget, Directory
+from fsbench_kit.launch.targets.base import BaseTarget, Directory, Folders
 from fsbench_kit.launch.targets.steps import Ready
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.base import Folders
 
 
 class DirectoryTarget(BaseTarget):

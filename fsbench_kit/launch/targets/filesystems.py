@@ -9,12 +9,11 @@ from pydantic import Field
 
 from fsbench_kit.launch.devices import LABEL
 from fsbench_kit.launch.targets.aged import AgedTarget
-from fsbench_kit.launch.targets.steps import Restoring
+from fsbench_kit.launch.targets.steps import Command, Restoring
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program, kernel_filesystems
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from fsbench_kit.launch.schema import Size
-from fsbench_kit.launch.targets.base import BaseTarget, Directory
+from fsbench_kit.launch.targets.base import BaseTarget, Directory, Folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command, Ready
 
 

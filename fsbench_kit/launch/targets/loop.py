@@ -17,7 +17,7 @@ from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, direct_io_command, image_commands
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, Restoring, temporary_folder, unmount
+from fsbench_kit.launch.targets.steps import UMOUNT, Command, Commands, Ready, Restoring, temporary_folder, unmount
 from fsbench_kit.launch.tools import asked, has_loop_devices
 from fsbench_kit.model.units import humanise
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
 
 IMAGE: Final = "image"
 """What its image is called."""

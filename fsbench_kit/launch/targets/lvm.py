@@ -17,8 +17,8 @@ from fsbench_kit.launch.targets.images import (
     attached,
     image_commands,
 )
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
-from fsbench_kit.launch.tools import LVM, NO_DEVICE_MAPPER, has_device_mapper, has_loop_devices
+from fsbench_kit.launch.targets.steps import UMOUNT, Command, Commands, Ready, launch_name, unmount
+from fsbench_kit.launch.tools import LVM, NO_DEVICE_MAPPER, Program, has_device_mapper, has_loop_devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
-    from fsbench_kit.launch.tools import Program
 
 _LOOPS: Final = ("/dev/loopN", "/dev/loopM")
 _GROUP: Final = "GROUP"

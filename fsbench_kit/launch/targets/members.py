@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.targets.device import DevicePath, Signature
 from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, attach_commands, image_commands
-from fsbench_kit.launch.targets.steps import clear_command
+from fsbench_kit.launch.targets.steps import Command, clear_command
 from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
 
 DevicePaths = Annotated[
     tuple[DevicePath, ...],

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
-from fsbench_kit.launch.tools import MDADM, has_md
+from fsbench_kit.launch.targets.steps import UMOUNT, Command, Commands, Ready, launch_name, unmount
+from fsbench_kit.launch.tools import MDADM, Program, has_md
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
-    from fsbench_kit.launch.tools import Program
 
 _NAME_LENGTH: Final = 32  # of an array
 _ARRAY: Final = "/dev/mdN"

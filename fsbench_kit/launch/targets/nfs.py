@@ -6,18 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from fsbench_kit.launch.targets.base import BaseTarget, Directory
+from fsbench_kit.launch.targets.base import BaseTarget, Directory, Folders
 from fsbench_kit.launch.targets.filesystems import MountWords
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
-from fsbench_kit.launch.tools import EXPORTFS, MOUNT_NFS, has_mount_type
+from fsbench_kit.launch.targets.steps import UMOUNT, Command, Commands, Ready, unmount
+from fsbench_kit.launch.tools import EXPORTFS, MOUNT_NFS, Program, has_mount_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command
-    from fsbench_kit.launch.tools import Program
 
 _FOLDER: Final = "FOLDER"
 _THREADS: Final = Path("/proc/fs/nfsd/threads")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.targets.filesystems import MountWords
 from fsbench_kit.launch.targets.loop import LOOP, ImageTarget
-from fsbench_kit.launch.targets.steps import Commands, unmount
+from fsbench_kit.launch.targets.steps import Command, Commands, Ready, unmount
 from fsbench_kit.launch.tools import has_mount_type
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.targets.steps import Command, Ready
 
 _LAYERS: Final = {"lowerdir": "mount/lower", "upperdir": "mount/upper", "workdir": "mount/work"}
 

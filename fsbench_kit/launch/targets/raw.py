@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 from fsbench_kit.launch.targets.base import BaseTarget
 from fsbench_kit.launch.targets.device import DevicePath, Signature
 from fsbench_kit.launch.targets.steps import Commands, Ready, clear_command
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.tools import Program
 
 RAW: Final = "raw"
 """What stands in the place of a filesystem's name."""

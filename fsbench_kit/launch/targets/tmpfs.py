@@ -14,7 +14,7 @@ from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.filesystems import MountWords
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.tools import Program
 
 
 class TmpfsTarget(AgedTarget):

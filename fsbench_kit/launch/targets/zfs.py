@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
@@ -36,16 +36,14 @@ from fsbench_kit.launch.targets.steps import (
     launch_name,
     run_step,
 )
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS, ZFS_FUSE, ZPOOL, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS, ZFS_FUSE, ZPOOL, Program, program_environment
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
-    from fsbench_kit.launch.tools import Program
 
 _OURS: Final = frozenset({"altroot", "cachefile", "canmount", "mountpoint", "readonly"})
 

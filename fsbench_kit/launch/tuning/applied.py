@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.launch.tuning import kernel, memory
+from fsbench_kit.launch.tuning import Tuning, kernel, memory
 from fsbench_kit.launch.tuning.kernel import TuningError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-
-    from fsbench_kit.launch.tuning import Tuning
 
 
 NO_DEVICE: Final = "{key} is a setting of devices, and this target has none of its own"

@@ -145,7 +145,7 @@ def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> 
     paths = knob.paths(devices)
     if not paths or not all(path.exists() for path in paths):
         raise TuningError(f"cannot set {key}: the kernel has {knob.lack}")
-    _note(scratch, [near for path in paths for near in (path, *map(path.with_name, knob.moves))])
+    _note(scratch, paths, knob.written(value), knob.moves)
     for path in paths:
         try:
             path.write_text(knob.written(value), encoding="ascii")
@@ -157,15 +157,17 @@ def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> 
             raise TuningError(f"cannot set {key} to {value}: {path} says {found}")
 
 
-def _note(scratch: Path, paths: Sequence[Path]) -> None:
-    """Add to the journal what settings are, unless it says already what they were."""
+def _note(scratch: Path, paths: Sequence[Path], written: str, moves: Sequence[str]) -> None:
+    """Add to the journal what settings are and will be, unless it says already what they were."""
     journal = _journal(scratch)
     known = {entry["path"] for entry in journal}
     for path in paths:
-        text = _chosen(path)
-        if text is not None and str(path) not in known:
-            entry = {"path": str(path), "text": text, "sequence": _sequence(path), "boot": _text(_BOOT)}
-            journal.append(entry)
+        for near, becomes in ((path, written), *((path.with_name(name), None) for name in moves)):
+            text = _chosen(near)
+            if text is None or str(near) in known:
+                continue
+            entry = {"path": str(near), "text": text, "becomes": becomes, "sequence": _sequence(near)}
+            journal.append(entry | {"boot": _text(_BOOT)})
     _keep(scratch, journal)
 
 
@@ -195,8 +197,8 @@ def restore(scratch: Path) -> list[str]:
     back, left = [], []
     for entry in _journal(scratch):
         path, text = Path(entry["path"]), entry["text"]
-        # A loop device that was given to others since then is theirs. And what holds in its other unit reads 0.
-        if _is_of_others(path, entry["sequence"]) or (path.name.endswith("_bytes") and text == "0"):
+        # What holds in its other unit reads 0.
+        if _is_of_others(path, entry) or (path.name.endswith("_bytes") and text == "0"):
             continue
         try:
             if _chosen(path) not in (text, None):
@@ -216,10 +218,15 @@ def _sequence(path: Path) -> str | None:
     return _text(path.parent.parent / "diskseq").strip() or None if path.parent.name == "queue" else None
 
 
-def _is_of_others(path: Path, sequence: str | None) -> bool:
+def _is_of_others(path: Path, entry: Mapping[str, Any]) -> bool:
+    """Whether a device has another medium since its entry was written, and is not as it was left."""
+    if entry["sequence"] in (None, _sequence(path)):
+        return False
     device = path.parent.parent
-    is_free = device.name.startswith("loop") and not (device / "loop").is_dir()
-    return sequence is not None and not is_free and _sequence(path) != sequence
+    if not device.name.startswith("loop"):
+        return True
+    # A loop device keeps its settings: whoever got it since then got it as the launch had set it.
+    return (device / "loop").is_dir() and _chosen(path) != entry.get("becomes")
 
 
 def _chosen(path: Path) -> str | None:

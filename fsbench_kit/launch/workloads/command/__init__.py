@@ -29,11 +29,13 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
+from fsbench_kit.launch.named_hosts import Hosts
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import PlanTable
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.launch.words import Words
 from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
+from fsbench_kit.launch.workloads.together import together
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import METRICS
 
@@ -120,6 +122,9 @@ class Command(BaseWorkload):
         The words of the command.
     figures
         Name -> figure.
+    hosts
+        Hosts that run it at the same time, each in a directory of its own in that of the target, which all of them
+        see under the same path. Its time is that until the last has ended, and each figure has its host's name.
     """
 
     logs: ClassVar = (_LOG,)
@@ -130,6 +135,7 @@ class Command(BaseWorkload):
         dict[Annotated[str, Field(pattern=r"^[a-z]\w{0,40}$")], Figure],
         Field(description="a table of figures, each under a name in small letters with a table of its own"),
     ] = Field(default_factory=dict)
+    hosts: Hosts = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _has_clear_figures(self) -> Command:
@@ -141,8 +147,8 @@ class Command(BaseWorkload):
 
     @property
     def needs(self) -> tuple[Program, ...]:
-        """The program itself."""
-        return (Program(self.command[0], ""),)
+        """The program itself, where it runs."""
+        return (Program("ssh", ""),) if self.hosts else (Program(self.command[0], ""),)
 
     def is_told(self, key: str) -> bool:
         """Nothing is: two commands may differ in any word."""
@@ -160,5 +166,8 @@ class Command(BaseWorkload):
             }
             for name, figure in self.figures.items()
         }
+        text = json.dumps(wanted, indent=1) + "\n"
+        if self.hosts:
+            return together(context, self.hosts, {_FIGURES: text}, "command", _FIGURES, _LOG, *self.command)
         start = (sys.executable, str(_PROGRAM), _FIGURES, _LOG, str(context.directory))
-        return Work(measured=(*start, *self.command), files={_FIGURES: json.dumps(wanted, indent=1) + "\n"})
+        return Work(measured=(*start, *self.command), files={_FIGURES: text})

@@ -38,7 +38,7 @@ def main(figures: str, log: str, directory: str, *command: str) -> int:
     wanted = json.loads(Path(figures).read_text(encoding="utf-8"))
     lines = [
         f"fsbench command 1: {shlex.join(command)}".replace("\n", " "),
-        *(f"figure {name}: {said}" for name, said in _found(wanted, Path("stdout.txt"), Path("stderr.txt"))),
+        *(f"figure {name}: {said}" for name, said in found(wanted, Path("stdout.txt"), Path("stderr.txt"))),
         f"elapsed: {elapsed:.6f} s, sync: {synced:.6f} s",
         f"user: {used.ru_utime:.6f} s, system: {used.ru_stime:.6f} s",
         f"memory: {used.ru_maxrss} KiB",
@@ -59,7 +59,7 @@ def _counted() -> tuple[int, int]:
     return int(counts["rchar"]), int(counts["wchar"])
 
 
-def _found(wanted: Mapping[str, Mapping[str, str]], *outputs: Path) -> Iterator[tuple[str, str]]:
+def found(wanted: Mapping[str, Mapping[str, str]], *outputs: Path) -> Iterator[tuple[str, str]]:
     """Yield for each figure what the output says of it: the last match counts, for progress may stand before."""
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in outputs]
     for name, figure in wanted.items():

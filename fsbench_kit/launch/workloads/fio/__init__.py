@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
+from fsbench_kit.launch.named_hosts import Hosts
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Milliseconds, Truth, as_bytes, short_size
 from fsbench_kit.launch.tools import Program
@@ -47,6 +48,7 @@ from fsbench_kit.launch.workloads.base import (
 from fsbench_kit.launch.workloads.fio import jobs
 from fsbench_kit.launch.workloads.fio.approval import complaint, option, whole_part
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
+from fsbench_kit.launch.workloads.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -115,7 +117,7 @@ _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
 """What a workload without a job file has to say."""
-_NOT_OPTIONS: Final = {*BaseWorkload.model_fields, "tool", "job_file", "job", "log_interval", "options"}
+_NOT_OPTIONS: Final = {*BaseWorkload.model_fields, "tool", "job_file", "job", "log_interval", "options", "hosts"}
 """The keys that are no options of fio."""
 _ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
@@ -134,6 +136,9 @@ class Fio(BaseWorkload):
         Seconds over which fio averages bandwidth, IOPS and latency for its log files; without it, there are none.
     options
         Options that have no key here.
+    hosts
+        Hosts that make this load at the same time, each in a directory of its own in that of the target, which all
+        of them see under the same path. fio is a server there, and a client here, which sums up.
     """
 
     programs: ClassVar = (Program("fio", "fio", install=True),)
@@ -163,6 +168,7 @@ class Fio(BaseWorkload):
     time_based: Truth | None = None
     log_interval: Milliseconds | None = None
     options: FioOptions | None = None
+    hosts: Hosts = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -182,6 +188,9 @@ class Fio(BaseWorkload):
 
     @model_validator(mode="after")
     def _is_whole_and_safe(self) -> Fio:
+        if self.hosts and self.log_interval is not None:
+            what = '"log_interval" cannot be combined with "hosts": each of them would write the same files'
+            raise PlanError(what, Place(key="log_interval"), hint="Take one of them out.")
         if self.job is None:
             for key in _OWN:
                 if getattr(self, key) is None:
@@ -204,7 +213,7 @@ class Fio(BaseWorkload):
                 raise PlanError(what, Place(key="options"), hint="Take it out of the options.")
 
     def _refuse_beside_job(self) -> None:
-        for key in sorted(self.model_fields_set - {*BaseWorkload.model_fields, "tool", "job"}):
+        for key in sorted(self.model_fields_set - {*BaseWorkload.model_fields, "tool", "job", "hosts"}):
             if getattr(self, key) is not None:
                 what = f'"{key}" cannot be combined with a job file'
                 raise PlanError(what, Place(key=key), hint="Write it into the job file.")
@@ -312,6 +321,8 @@ class Fio(BaseWorkload):
 
     def work(self, context: RunContext) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""
+        if self.hosts:
+            return together(context, self.hosts, {_JOB: self._job_of_hosts(context.seed)}, "fio", _JOB)
         # fio takes no symbolic link for a directory, but what a slash behind it leads to.
         place = {"directory": f"{context.directory}/"} if context.device is None else {"filename": context.device}
         always = {
@@ -325,6 +336,14 @@ class Fio(BaseWorkload):
             return Work(measured=argv, files={_JOB: jobs.without_directory(self.job)})
         options = {"name": self.name, **place, **self._options, **always}
         return Work(measured=("fio", *_flags(options)))
+
+    def _job_of_hosts(self, seed: int) -> str:
+        """Return the job file that each host is sent, but for its directory."""
+        always = f"randseed={seed}\n"
+        if self.job is not None:
+            return always + jobs.without_directory(self.job)
+        own = "".join(f"{key}={_value(value)}\n" for key, value in self._options.items() if value is not None)
+        return f"{always}[{self.name}]\n{own}"
 
     @property
     def _options(self) -> dict[str, object]:
@@ -354,12 +373,14 @@ class Fio(BaseWorkload):
     @property
     def space(self) -> int | None:
         """Files of `size` for each job, but for those that jobs share."""
-        return jobs.space(self._jobs)
+        space = jobs.space(self._jobs)
+        return space * max(1, len(self.hosts)) if space is not None else None
 
     @property
     def least_written(self) -> int | None:
         """Reads need their files laid out first; a load with an end in time may write next to nothing."""
-        return jobs.least_written(self._jobs)
+        written = jobs.least_written(self._jobs)
+        return written * max(1, len(self.hosts)) if written is not None else None
 
     @property
     def least_seconds(self) -> float:

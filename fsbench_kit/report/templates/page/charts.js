@@ -12,7 +12,7 @@ function fitted({ title, usermeta, ...chart }, width) {
     const narrow = above !== undefined && width < NARROW;
     if (narrow) {
       above.value = true;
-      unit.height.step += 14 * rows.lines;
+      unit.height.step += 18 * rows.lines;
     }
     unit.width = width - rows.right - (narrow ? 20 : rows.labels + 30);
   } else if (chart.facet && chart.columns) {
@@ -28,7 +28,7 @@ function fitted({ title, usermeta, ...chart }, width) {
 }
 
 async function draw(figure) {
-  const place = figure.querySelector("div") ?? document.createElement("div");
+  const place = figure.querySelector("div") ?? hushed(document.createElement("div"));
   figure.querySelector("script").after(place);
   try {
     const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
@@ -40,11 +40,18 @@ async function draw(figure) {
     return;
   }
   figure.querySelector(":scope > img")?.remove();
-  // Vega announces marks without a word about them: screen readers pass over these.
-  for (const mark of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) {
-    mark.removeAttribute("role");
-    mark.removeAttribute("aria-roledescription");
-  }
+}
+
+// Vega announces marks without a word about them, whenever it draws: screen readers pass over these.
+function hushed(place) {
+  const hush = () => {
+    for (const mark of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) {
+      mark.removeAttribute("role");
+      mark.removeAttribute("aria-roledescription");
+    }
+  };
+  new MutationObserver(hush).observe(place, { childList: true, subtree: true });
+  return place;
 }
 
 // Saves a chart whole, with its title, or the figures that it draws.

@@ -25,7 +25,32 @@ function sort(table, place, head) {
   }
 }
 
+// Offers to type what rows have to say: those stay that have all words, in their cells or in the head of their group.
+function findable(table) {
+  const bodies = [...table.tBodies].map((body) => {
+    const rows = [...body.rows].filter((row) => row.cells[0].tagName === "TD");
+    const head = [...body.rows].find((row) => !rows.includes(row))?.textContent ?? "";
+    return { body, rows: rows.map((row) => ({ row, text: [head, ...row.cells].map((cell) => cell.textContent ?? cell).join(" ").toLowerCase() })) };
+  });
+  const every = bodies.flatMap(({ rows }) => rows);
+  if (every.length < 12) return;
+  const [find, label, field, said] = ["p", "label", "input", "output"].map((name) => document.createElement(name));
+  find.className = "rows";
+  field.type = "search";
+  label.append("Rows with ", field);
+  find.append(label, " ", said);
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    for (const { row, text } of every) row.hidden = !words.every((word) => text.includes(word));
+    for (const { body, rows } of bodies) body.hidden = rows.length > 0 && rows.every(({ row }) => row.hidden);
+    const left = every.filter(({ row }) => !row.hidden).length;
+    said.value = left < every.length ? `${left} of ${every.length} rows` : "";
+  });
+  table.closest(".table").before(find);
+}
+
 for (const table of document.querySelectorAll("main .table table")) {
+  findable(table);
   if (table.rows.length < 4) continue;
   for (const [place, head] of [...table.tHead.rows[0].cells].entries()) {
     if (!head.textContent.trim()) continue;
@@ -35,4 +60,15 @@ for (const table of document.querySelectorAll("main .table table")) {
     button.addEventListener("click", () => sort(table, place, head));
     head.append(button);
   }
+}
+
+// On a phone the first finding stands alone above its chart, and the others are folded.
+for (const finding of innerWidth < 640 ? document.querySelectorAll(".finding") : []) {
+  const seen = finding.querySelector(":scope > ul");
+  if (!seen) continue;
+  const folded = finding.querySelector("details") ?? document.createElement("details");
+  const summary = folded.querySelector("summary") ?? document.createElement("summary");
+  folded.prepend(summary, seen);
+  finding.append(folded);
+  summary.textContent = `${finding.querySelectorAll("li").length} more findings`.replace(/^1 (.*)s$/, "1 $1");
 }

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fsbench_kit.analysis.comparison import compare_groups
-from fsbench_kit.claims.figures import order
+from fsbench_kit.claims.figures import Cell, Order, order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fsbench_kit.claims.figures import Cell, Order
     from fsbench_kit.claims.relations.base import Known
 
 

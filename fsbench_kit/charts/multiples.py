@@ -1,0 +1,194 @@
+"""Ratios of a comparison over a second factor: a small panel for each of its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.charts.forest_rows import tone, turned
+from fsbench_kit.charts.style import (
+    BAND,
+    REFERENCE,
+    captions,
+    check_size,
+    explained_by,
+    joined,
+    nothing,
+    panels,
+    ratio_axis,
+    ratio_domain,
+    told_apart,
+)
+from fsbench_kit.model.errors import RequestError, check_given
+from fsbench_kit.model.order import in_order
+from fsbench_kit.model.suggestions import known_instead
+from fsbench_kit.stats.values import checked_log
+from fsbench_kit.tables import (
+    cell_label,
+    cell_text,
+    effects,
+    findings,
+    groups_text,
+    metric_text,
+    one_line,
+    ordered,
+    percent,
+    sentence,
+    varying,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST: Final = 24
+"""Panels; more are no small multiples."""
+
+_NUMBERS: Final = ("iodepth", "threads", "block_size", "file_size")
+"""The settings that are looked at first where nobody says which."""
+
+_PANEL: Final = 250
+_STEP: Final = 20
+
+
+def small_multiples(
+    comparison: pl.DataFrame,
+    *,
+    by: str | None = None,
+    margin: float = 1.05,
+    title: str | None = None,
+    columns: int = 3,
+) -> alt.Chart | alt.FacetChart:
+    """Draw the ratios of a comparison in panels, one for each value of a second factor, on one common axis.
+
+    Further right is always better: what is lower-is-better is turned round.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare` returned, or some rows of it.
+    by
+        The second factor: a column that tells cells apart, such as ``iodepth`` or ``operation``. By default a
+        number that varies, such as the depth or the block size, or else the first column that does.
+    margin
+        The largest ratio that counts as equal, either way round; drawn as a band.
+    title
+        What the chart shows; by default the first of its findings.
+    columns
+        How many panels stand side by side.
+
+    Raises
+    ------
+    RequestError
+        If that column does not vary, or has too many values.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/iozone-ssd-2015")
+    >>> found = fsb.compare(data, metrics=["bandwidth"], where={"operation": ["read", "write"]})
+    >>> chart = fsb.charts.small_multiples(found, by="block_size")
+    >>> chart.to_dict()["facet"]["sort"][:2]  # up to 16 MiB
+    ['block size 32 KiB', 'block size 64 KiB']
+    """
+    check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
+    check_size(comparison)
+    checked_log(margin)
+    rows = ordered(effects(comparison))
+    names = varying(rows) if rows.height else []
+    drawn = turned(rows).drop_nulls("place")
+    if drawn.is_empty():
+        return nothing(["No row of this comparison has a ratio or a bound."])
+    if by is None:
+        by = next((name for name in (*_NUMBERS, *names) if name in names), None)
+    if by is None:
+        return nothing(["Nothing but the factor differs between these rows."])
+    if by not in names:
+        raise RequestError(f"{by!r} has no two values in this comparison", hint=known_instead(by, names))
+    texts = [_panel(by, value) for value in drawn[by]]
+    order = list(dict.fromkeys(_panel(by, value) for value in _sorted(drawn[by])))
+    if len(order) > _MOST:
+        raise RequestError(
+            f"{len(order)} panels are too many to look at", hint=f"Choose up to {_MOST} values, or another factor."
+        )
+    data = _marks(drawn, [name for name in names if name != by]).with_columns(pl.Series("panel", texts, pl.String))
+    heading = [title] if title else findings(comparison)[:1]
+    said = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"])
+    return panels(_layers(data, margin), order, said, height=alt.Step(_STEP), width=_PANEL, columns=columns)
+
+
+def _sorted(values: pl.Series) -> list[Any]:
+    """Return the different values in their order, numbers as numbers."""
+    known = values.unique(maintain_order=True)
+    if known.dtype.is_integer():
+        return known.sort(nulls_last=True).to_list()
+    return [*in_order(map(str, known.drop_nulls())), *([None] if known.null_count() else [])]
+
+
+def _panel(by: str, value: object) -> str:
+    text = cell_text(by, value) or "none"
+    return text if by in ("study", "tool", "pattern", "part", "operation") else f"{by.replace('_', ' ')} {text}"
+
+
+def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Give each effect the name of its row within a panel, and its marks."""
+    several = drawn.select(pl.struct("metric", "statistic").n_unique()).item() > 1
+    pairs, baselines = drawn.select("level", "baseline").n_unique(), drawn["baseline"].n_unique()
+    said = []
+    for row in drawn.iter_rows(named=True):
+        group = one_line(row["level"]) if baselines == 1 else groups_text(row)
+        label = cell_label(row, names)
+        metric = metric_text(row["metric"], row["statistic"]) if several else ""
+        said.append(
+            {
+                "name": ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))),
+                "level": one_line(row["level"]),
+                "tone": tone(row["verdict"]),
+                "summary": sentence(row),
+            }
+        )
+    texts = pl.DataFrame(said, schema=dict.fromkeys(("name", "level", "tone", "summary"), pl.String))
+    return texts.with_columns(drawn["place"], drawn["low"], drawn["high"])
+
+
+def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChart:
+    low, high = ratio_domain(data, "low", "high", margin)
+    data = data.with_columns(
+        pl.col("low", "high").clip(low, high),
+        filled=pl.when(pl.col("tone").is_in(["shown", "equal"])).then("place"),
+        hollow=pl.when(pl.col("tone").is_in(["shown", "equal"]).not_()).then("place"),
+    )
+    several = data["level"].n_unique() > 1
+    looks = told_apart(data["level"], symbolType="circle", orient="top")
+    if not several:  # whose name stands beside its rows
+        looks["color"].legend = looks["shape"].legend = None
+    colour: Any = alt.condition(
+        "datum.tone === 'shown' || datum.tone === 'open'", looks["color"], alt.value(REFERENCE)
+    )
+    rows = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=220))
+    base = alt.Chart(data).encode(y=rows)
+    axis = ratio_axis("filled:Q", "", low, high)
+    axis["title"] = None
+    shown = {"color": colour, "tooltip": alt.Tooltip("summary:N")}
+    hair = (high / low) ** (0.5 / _PANEL)
+    return alt.layer(
+        base.mark_rect(color=BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
+        base.mark_rect(color=REFERENCE).encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", **shown),
+        base.mark_point(size=70, filled=True, opacity=1).encode(x=axis, shape=looks["shape"], **shown),
+        base.mark_point(size=60, filled=False, fill="white", strokeWidth=1.8, opacity=1).encode(
+            x=alt.X("hollow:Q"), shape=looks["shape"], **shown
+        ),
+    )
+
+
+def _explain(drawn: pl.DataFrame, margin: float) -> str:
+    baselines = joined(drawn["baseline"])
+    intervals = drawn["low"].count() > 0
+    return explained_by(
+        (True, f"Ratios to {baselines}, on a log scale; further right is better."),
+        (intervals, f"Bars are confidence intervals; the band is the ±{percent(margin - 1)} that count as equal."),
+        (not intervals, "How much runs vary is unknown, so there are no intervals."),
+        (bool(set(drawn["verdict"]) - {"better", "worse", "equivalent"}), "Hollow marks have no verdict."),
+    )

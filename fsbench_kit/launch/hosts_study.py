@@ -1,0 +1,139 @@
+"""A study that several hosts make: its plan, ``hosts.toml``, and a folder for what each of them is to make.
+
+What a host has lost is made up by others, in folders of their own: ``node1-for-node2``.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsbench_kit.launch.plan import Plan, read_plan
+from fsbench_kit.launch.study import CAMPAIGN, HOSTS, PLAN, LaunchedStudy, find_study
+from fsbench_kit.model.errors import InputError, LaunchError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a host is to make: a plan, in a folder of the study."""
+
+    host: str
+    name: str
+    plan: Plan
+
+
+class HostsStudy:
+    """A study that is launched or resumed on several hosts.
+
+    Parameters
+    ----------
+    folder
+        Where it is, or will be.
+    plan
+        What each host is to make.
+    hosts
+        Their names; without them, those that the plan has.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, hosts: Iterable[str] | None = None) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.hosts = sorted(plan.hosts if hosts is None else hosts)
+
+    @property
+    def recorded_as(self) -> str:
+        """The study that its runs belong to: the whole campaign, where it is a block of one."""
+        whole = self.folder.parent
+        return whole.name if (whole / CAMPAIGN).is_file() else self.folder.name
+
+    @property
+    def place(self) -> str:
+        """The folder for it on each host, from where launches work there."""
+        return "/".join(dict.fromkeys((self.recorded_as, self.folder.name)))
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """What each host is to make at first; each has an order of its own."""
+        chance = random.Random(self.plan.seed)  # noqa: S311
+        for host in self.hosts:
+            own = {"seed": int(chance.random() * 2**32), "hosts": {}}
+            yield Part(host, host, self.plan.model_copy(update=own))
+
+    def made_up(self, part: Part, host: str, rounds: int) -> Part:
+        """Return what a host is to make of what another one has lost."""
+        seed = int(random.Random(f"{part.plan.seed} {part.name} {host}").random() * 2**32)  # noqa: S311
+        workloads = (
+            workload.model_copy(update={"repeats": workload.repeats and min(workload.repeats, rounds)})
+            for workload in part.plan.workload
+        )
+        own = {"seed": seed, "repeats": rounds, "until": None, "workload": tuple(workloads)}
+        return Part(host, f"{host}-for-{part.name}", part.plan.model_copy(update=own))
+
+    def home(self, part: Part) -> LaunchedStudy:
+        """Return the folder for the runs of a part."""
+        folder = self.folder / part.name
+        # A host may have left out what it lacks.
+        return LaunchedStudy(folder, _plan(folder / PLAN) if (folder / PLAN).is_file() else part.plan)
+
+    @property
+    def homes(self) -> Iterator[LaunchedStudy]:
+        """The folders of which a run is here."""
+        for plan in sorted(self.folder.glob(f"*/{PLAN}")):
+            yield LaunchedStudy(plan.parent, _plan(plan))
+
+    def missing_rounds(self, part: Part) -> set[int]:
+        """Return the rounds of which a run is not here."""
+        home = self.home(part)
+        if not home.unfinished:
+            return set()
+        made = set(home.made)
+        missing = (run.round for name, run in home.planned_runs.items() if name not in made)
+        return {number for number in missing if number is not None}
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether rounds are missing that no other host has made up."""
+        return any(self._lacking(part) > 0 for part in self.parts)
+
+    def _lacking(self, part: Part) -> int:
+        """Return how many rounds of a part neither its host nor another one has made."""
+        lacking = len(self.missing_rounds(part))
+        for host in self.hosts:
+            name = f"{host}-for-{part.name}"
+            if lacking and (self.folder / name / PLAN).is_file():
+                other = Part(host, name, _plan(self.folder / name / PLAN))
+                lacking -= other.plan.rounds - self._lacking(other)
+        return lacking
+
+
+def find_hosts_study(runs: Path, name: str | None) -> HostsStudy | None:
+    """Find a study of several hosts to resume: the one of a name, or the latest that is unfinished.
+
+    Where this machine's own latest unfinished launch is later, or another study has the name, there is none.
+    """
+    if name is not None:
+        return _study(runs / name) if (runs / name / HOSTS).is_file() else None
+    places = [runs, *(path.parent for path in runs.glob(f"*/{CAMPAIGN}"))]
+    found = [path.parent for place in places for path in place.glob(f"*/{HOSTS}")]
+    for folder in sorted(found, key=lambda one: one.stat().st_mtime, reverse=True):
+        with suppress(InputError, LaunchError):
+            if (study := _study(folder)).unfinished:
+                with suppress(RequestError):
+                    own = find_study(runs, None)
+                    return study if own.folder.stat().st_mtime < folder.stat().st_mtime else None
+                return study
+    return None
+
+
+def _study(folder: Path) -> HostsStudy:
+    return HostsStudy(folder, _plan(folder / HOSTS))
+
+
+def _plan(path: Path) -> Plan:
+    return read_plan(path, elsewhere=True)
