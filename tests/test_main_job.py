@@ -26,9 +26,15 @@ pytestmark = pytest.mark.slow
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="loop images need root")
 
 
+ROUNDS = 3
+"""Of the runs of this machine, where the plan asks for more: the pages are the same."""
+
+
 def _copy_project(root: Path, to: Path) -> Path:
     for name in ("notebooks", "plans", "raw_results/published", "raw_results/recorded", "raw_results/replicated"):
         shutil.copytree(root / name, to / name)
+    plan = to / "plans" / "quick.toml"
+    plan.write_text(re.sub(r"^repeats = \d+", f"repeats = {ROUNDS}", plan.read_text(), flags=re.MULTILINE))
     return to
 
 
@@ -49,7 +55,7 @@ def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) 
     assert set(data.runs["filesystem"]) == {"ext4", "xfs", "btrfs"}
     whole = data.runs.group_by("round").len().filter(pl.col("len") == 6).height
     lasted = data.runs["ended_at"].max() - data.runs["started_at"].min()  # type: ignore[operator]
-    assert whole == 8 or lasted > timedelta(seconds=200)  # a busy machine uses up the budget of 250 s
+    assert whole == ROUNDS or lasted > timedelta(seconds=200)  # a busy machine uses up the budget of 250 s
     orders = data.runs.sort("order").group_by("round").agg("filesystem", "tool")
     assert orders.select(pl.struct("filesystem", "tool").n_unique()).item() > 1
     comparison = fsb.compare(data, baseline="ext4")
