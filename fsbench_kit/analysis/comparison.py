@@ -135,10 +135,10 @@ def compare(
         runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
         the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
         it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
-        ``over`` is what the interval is over: runs, rounds, launches, boots or hosts; ``n_pairs`` how many rounds
-        or hosts, in ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of one
-        ``effect`` are one question in several metrics, which one of them is tested for: ``p_adjusted`` is Holm's
-        correction over the ``tested`` effects of a study and a tool, and ``error`` the chance of any false
+        ``over`` is what the interval is over: runs, rounds, launches, dates, boots or hosts; ``n_pairs`` how many
+        rounds or hosts, in ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of
+        one ``effect`` are one question in several metrics, which one of them is tested for: ``p_adjusted`` is
+        Holm's correction over the ``tested`` effects of a study and a tool, and ``error`` the chance of any false
         difference in the call.
 
     Notes

@@ -17,7 +17,7 @@ from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
-from fsbench_kit.model.suggestions import did_you_mean, known_instead
+from fsbench_kit.model.suggestions import a, did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 from fsbench_kit.stats.values import padded
 
@@ -177,7 +177,7 @@ def comparable(
         raise RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
     if where:
         raise RequestError(
-            f"no run that counts has a {factor} and all of what was chosen",
+            f"no run that counts has {a(factor)} and all of what was chosen",
             hint="Choose less: each value occurs, but not with all the others.",
         )
     raise RequestError(
@@ -243,7 +243,7 @@ def groups_of(
         )
     if baseline is not None and baseline not in names:
         raise RequestError(
-            f"{baseline!r} is not a {factor} of these runs",
+            f"{baseline!r} is not {a(factor)} of these runs",
             hint=known_instead(baseline, names),
         )
     pairs = _pairs(table, names, baseline, with_what)

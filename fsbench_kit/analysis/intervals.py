@@ -103,8 +103,8 @@ _OVER: Final = (
     .when(pl.col("method").is_in(["means", "units"]))
     .then(
         pl.col("unit")
-        .str.extract("^(boot|launch|host) ")
-        .replace({"boot": "boots", "launch": "launches", "host": "hosts"})
+        .str.extract("^(boot|launch|date|host) ")
+        .replace({"boot": "boots", "launch": "launches", "date": "dates", "host": "hosts"})
     )
     .otherwise(pl.lit("runs"))
 )

@@ -14,6 +14,7 @@ import polars as pl
 from fsbench_kit.analysis import settings
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.suggestions import a
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, SCOPES
 from fsbench_kit.stats import binned_quantile, merged
 
@@ -84,7 +85,7 @@ def curves(
     rows = [*_from_bins(bins, pooled=pooled), *_from_percentiles(printed)]
     if not rows:
         raise RequestError(
-            f"no run that succeeded has a distribution of {metric or 'latencies'} and a {factor}",
+            f"no run that succeeded has a distribution of {metric or 'latencies'} and {a(factor)}",
             hint="fio gives one with --output-format=json+, sysbench with --histogram.",
         )
     return pl.concat(rows)

@@ -88,10 +88,16 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     return of_launch.with_columns(
         alone=within & ~pl.col("shared"),
         unit=pl.when(within & (pl.col("launches") > pl.col("hosts")) & (pl.col("launches") > 1))
-        .then(pl.format("launch {}", "launch"))
+        .then(_LAUNCH)
         .when(~one_host)
         .then(pl.format("host {}", pl.col("host").fill_null("not known"))),
     ).drop("shared", "most", "apart")
+
+
+_LAUNCH: Final = pl.format(
+    "{} {}", pl.when(pl.col("date").is_null()).then(pl.lit("launch")).otherwise(pl.lit("date")), "launch"
+)
+"""A launch as the unit that it is: what only dates tell apart are dates."""
 
 
 def _shared(by: str) -> pl.Expr:
@@ -115,7 +121,7 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     runs = runs.with_columns(
         unit=pl.concat_str("unit", "stratum", separator=", ", ignore_nulls=True).replace("", None),
         paired=pl.col("round").is_not_null() & _BOTH.over("pair", "launch", "round"),
-        mean=pl.coalesce(pl.format("boot {}", "boot"), pl.format("launch {}", "launch")),
+        mean=pl.coalesce(pl.format("boot {}", "boot"), _LAUNCH),
     ).with_columns(block=pl.when("paired").then(pl.struct("launch", "round").rank("dense")))
     by_pair = (
         runs.group_by("pair", maintain_order=True)

@@ -21,6 +21,7 @@ from fsbench_kit.charts.style import (
 )
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.suggestions import a
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import CELL, cell_label, metric_text, ordered, percent, prefix, varying
 
@@ -143,7 +144,7 @@ def _figures_of_runs(
     if figures.is_empty():
         known = ", ".join(dataset.measurements["metric"].unique().sort())
         raise RequestError(
-            f"no run has both a {metric or 'measured metric'} and a {factor}", hint=f"These runs have: {known}."
+            f"no run has both a {metric or 'measured metric'} and {a(factor)}", hint=f"These runs have: {known}."
         )
     runs = figures.unique("run_id").sort("study", "order", "started_at", "source", "start", nulls_last=True)
     places = runs.select(

@@ -23,10 +23,10 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     """Propose a template for names of which most are built alike; ``None`` where they are not, or do not differ.
 
     Folders belong to names as far as these are alike without them, or as folders vary and hold several files.
-    Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions and
-    words such as ``seq-read`` and ``io_uring``. What is the same in all of them stays. What differs is a key: a
-    known filesystem, a size, a number behind ``qd``, ``t``, ``run`` or ``node``, a pattern, a date; and the
-    rest is ``name1``, ``name2``, ... for people to rename.
+    Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions,
+    hosts such as ``db-prod-1``, and words such as ``seq-read`` and ``io_uring``. What is the same in all of them
+    stays. What differs is a key: a known filesystem, a size, a number behind ``qd``, ``t``, ``run`` or ``node``, a
+    pattern, a date; and the rest is ``name1``, ``name2``, ... for people to rename.
 
     Examples
     --------
@@ -74,7 +74,13 @@ _SCHEDULER: Final = r"(?:mq-deadline|kyber|bfq|none|deadline|cfq|noop)"
 _BUILD: Final = r"-(?:amd64|arm64|x86_64|aarch64|generic|lowlatency|default)"
 _VERSION: Final = rf"v?\d+(?:\.\d+)+(?:-rc\d+)?(?:(?:-\d+)?{_BUILD})?\+?"
 _PLAIN: Final = r"v?\d+(?:\.\d+)+(?:-rc\d+)?\+?"
-_WHOLE: Final = rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_VERSION})(?![^\W_])"
+_HOST: Final = (
+    r"(?:(?:api|app|cache|db|file|io|mail|nas|web)-)?(?:prod|production|staging|stage|stg|qa|uat)-?\d+"
+    r"|(?:web|app|srv)-?\d+|ip(?:-\d{1,3}){4}"
+)
+_WHOLE: Final = (
+    rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_HOST}|{_VERSION})(?![^\W_])"
+)
 """What separators stand in, and do not separate."""
 _SEPARATOR: Final = re.compile(
     rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].@#]+|(?<=\d)(?=t\d+(?![^\W_])))", re.IGNORECASE
@@ -171,6 +177,7 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("device", ("",), re.compile(r"nvme\d+n\d+(?:p\d+)?|[sv]d[a-z]\d*|md\d+|nullb\d+")),
     ("raid", ("raid",), _NUMBER),
     ("host", ("node", "host", "server", "machine", "vm", "box"), re.compile(r"\d+(?:\.[\w.-]+)?")),
+    ("host", ("",), re.compile(_HOST, re.IGNORECASE)),
     ("os", ("",), re.compile(_SYSTEM, re.IGNORECASE)),
     ("iodepth", ("qd", "q", "iodepth", "depth", "d"), _NUMBER),
     ("threads", ("t", "j", "jobs", "threads", "numjobs", "nj"), _NUMBER),

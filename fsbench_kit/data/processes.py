@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Final
 
 
@@ -19,12 +21,10 @@ def processes(workers: int, environment: Mapping[str, str] | None = None) -> Ite
 
     They have an environment before they import anything that reads it.
     """
-    # Spawned, because a forked process inherits locks and sockets that others hold.
-    context = multiprocessing.get_context("spawn")
     # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when the work is done.
     signal.siginterrupt(signal.SIGINT, True)
     with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(environment or {},)
+        workers, mp_context=_Context(), initializer=_begin, initargs=(environment or {},)
     ) as pool:
         try:
             yield pool
@@ -33,6 +33,24 @@ def processes(workers: int, environment: Mapping[str, str] | None = None) -> Ite
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
+
+
+class _Process(SpawnProcess):
+    """A process that does not import the script that is running, which without a guard would begin again there."""
+
+    def start(self) -> None:
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Context(SpawnContext):
+    """Starts processes anew, because forked ones inherit locks and sockets that others hold."""
+
+    Process = _Process
 
 
 def _begin(environment: Mapping[str, str]) -> None:

@@ -93,7 +93,7 @@ MEANINGS: Final[dict[str, str]] = {
     "break_even_cv": "The run-to-run variation (CV) at which chance alone could explain the difference.",
     "estimand": "What the ratio is a ratio of.",
     "method": "How the interval was computed.",
-    "over": "What the interval is over: runs, rounds, launches, boots or hosts.",
+    "over": "What the interval is over: runs, rounds, launches, dates, boots or hosts.",
     "n_for": "In how many pairs the candidate is better.",
     "n_against": "In how many pairs the baseline is better.",
     "p": "How likely a difference like this is by chance, if there is none.",

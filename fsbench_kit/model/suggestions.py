@@ -9,6 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def a(word: str) -> str:
+    """Return a word with its article.
+
+    Examples
+    --------
+    >>> a("host"), a("iodepth"), a("os")
+    ('a host', 'an iodepth', 'an os')
+    """
+    return f"{'an' if word[:1].lower() in 'aeio' else 'a'} {word}"
+
+
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Ask for the known word that is most like another; nothing where none is, by `cutoff` from 0 to 1.
 

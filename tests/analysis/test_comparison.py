@@ -554,6 +554,15 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
     assert table.select("study", "baseline", "level").rows() == [("s", "ext4", "btrfs"), ("t", "xfs", "zfs")]
 
 
+def test_a_level_that_is_none_has_the_article_of_its_factor() -> None:
+    rates = {"1": 100, "32": 200}
+    sides = [_rates(rates[depth], filesystem="xfs", settings={"iodepth": depth}) for depth in rates]
+    data = assemble([one for side in sides for one in side])
+    with pytest.raises(RequestError) as caught:
+        fsb.compare(data, "iodepth", baseline="7")
+    assert str(caught.value) == "'7' is not an iodepth of these runs\nThe choices are: 1, 32."
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

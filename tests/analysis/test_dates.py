@@ -77,6 +77,7 @@ def test_days_that_had_all_filesystems_are_repeats(
     assert (row["n_baseline"], row["n_candidate"], row["verdict"]) == (days * runs, days * runs, "better")
     assert 1.15 < row["ci_low"] < row["ci_high"] < 1.25  # type: ignore[operator]
     assert method in row["footnotes"]  # type: ignore[operator]
+    assert row["over"] == ("rounds" if "within" in method else "dates")
 
 
 def test_a_level_that_days_have_of_their_own_is_not_in_the_interval(tmp_path: Path, noise: random.Random) -> None:

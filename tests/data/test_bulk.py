@@ -322,6 +322,24 @@ def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyP
     assert "ZeroDivisionError: division by zero" in said["message"]
 
 
+def test_a_script_that_reads_in_bulk_runs_once(tmp_path: Path) -> None:
+    """Processes that read do not import it, so it needs no guard; and the script stays what it was."""
+    _time_logs(tmp_path / "logs", 9)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys\n"
+        "print('begun')\n"
+        "import fsbench_kit as fsb\n"
+        "from fsbench_kit.data.bulk import plan, workers\n"
+        "plan.FILES = 2\n"
+        "workers.os = type('Machine', (), {'sched_getaffinity': lambda process: range(3)})\n"
+        "print(fsb.ingest('logs', to='frames').collect().runs.height)\n"
+        "print(sys.modules['__main__'].__file__ == __file__)\n"
+    )
+    found = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.split()) == (0, ["begun", "9", "True"]), found.stderr
+
+
 def test_what_cannot_be_read_in_bulk_is_said(tmp_path: Path) -> None:
     _time_logs(tmp_path / "logs", 2)
     (tmp_path / "empty").mkdir()

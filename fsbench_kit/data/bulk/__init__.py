@@ -86,8 +86,7 @@ def ingest(
         Whether the runs are added to those of the dataset that is there. One that it has already counts once.
         Several processes may append at a time: each waits for the one before it.
     executor
-        Where to read; by default in as many processes as there are processors. They import the script that calls
-        this, so it does so below ``if __name__ == "__main__":``.
+        Where to read; by default in as many processes as there are processors.
     progress
         Is told how far it is.
 

@@ -72,6 +72,5 @@ def _elsewhere(
     except BrokenExecutor as error:
         raise InputError(
             "a process that was to read ended",
-            hint="Is there enough memory? A script has the call below `if __name__ == '__main__':`, for each "
-            "process imports it. Do the same again: it continues where it stopped.",
+            hint="Is there enough memory? Do the same again: it continues where it stopped.",
         ) from error
