@@ -50,6 +50,8 @@ class Cell:
         single group they stand twice.
     runs
         All runs of both groups.
+    apart
+        In what the work of the groups differs, where none of it is the same.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Cell:
     than: Figure
     groups: tuple[pl.DataFrame, pl.DataFrame] = field(repr=False)
     runs: frozenset[str] = field(repr=False)
+    apart: str = ""
 
     @property
     def is_within_runs(self) -> bool:
@@ -141,7 +144,25 @@ def _pairs(
     if not found:
         name = cell_name(where) or f"{cell_name(of)} against {cell_name(than)}"
         none = figures.clear()
-        yield Cell(name, none, none, _NONE, _NONE, (none, none), frozenset())
+        yield Cell(
+            name, none, none, _NONE, _NONE, (none, none), frozenset(), apart=_apart(than_rows, of_rows, key)
+        )
+
+
+def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str:
+    """Name the parts of a cell in which two groups that are printed have no value in common."""
+    if first.is_empty() or second.is_empty():
+        return ""
+    told = []
+    for column in key:
+        values = [group[column].unique().sort().to_list() for group in (first, second)]
+        if set(values[0]).isdisjoint(values[1]):
+            one, other = (
+                _and([settings.NOT_KNOWN if value is None else _word(column, value) for value in of_group])
+                for of_group in values
+            )
+            told.append(f"{column.replace('_', ' ')} ({one} against {other})")
+    return _and(told) if told else ""
 
 
 def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:

@@ -115,7 +115,10 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding]) -> str:
     if len(unknown) == len(findings):
         if of_settings:
             return f"no log tells{f': {cells}' if cells else ''}"
-        return f"the {_metric(str(claim.metric))} of {cells} is not printed"
+        metric = f"the {_metric(str(claim.metric))} of {cells}"
+        if apart := list(dict.fromkeys(finding.apart for finding in findings if finding.apart)):
+            return f"{metric} is not of the same work in both groups: they differ in {_list(apart, '; ')}"
+        return f"{metric} is not printed"
     noun = "tests" if of_settings else "comparisons" if RELATIONS[str(claim.relation)].compares else "figures"
     if len(right) == len(findings):
         every = f"both {noun}" if len(findings) == 2 else f"all {len(findings)} {noun}"
@@ -130,7 +133,8 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding]) -> str:
     if open_:
         parts.append(f"{len(open_)} {'is' if len(open_) == 1 else 'are'} left open ({_list(open_, '; ')})")
     if unknown:
-        why = "the log does not tell" if of_settings else "nothing is printed"
+        nothing = "nothing of the same work" if any(finding.apart for finding in findings) else "nothing"
+        why = "the log does not tell" if of_settings else f"{nothing} is printed"
         parts.append(f"{len(unknown)} cannot be checked because {why} ({cells})")
     return "; ".join(parts)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-import parse  # type: ignore[import-untyped]
+from fsbench_kit.model.parsing import parse
 
 
 class Proposal(NamedTuple):

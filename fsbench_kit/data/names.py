@@ -14,11 +14,10 @@ from functools import partial
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-import parse  # type: ignore[import-untyped]
-
 from fsbench_kit.data.dates import DATE, OTHER_WORDS, iso, with_time
 from fsbench_kit.data.log import FioLog, Log, log_with
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.parsing import parse
 from fsbench_kit.model.records import Setting
 
 FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")
@@ -135,6 +134,9 @@ class NameTemplate:
 
     def __str__(self) -> str:
         return self.text
+
+    def __reduce__(self) -> tuple[type[NameTemplate], tuple[str]]:
+        return NameTemplate, (self.text,)
 
     def read(self, path: PurePath) -> Named | None:
         """Return what a name says, with as many folders as the template has; ``None`` if it does not fit."""

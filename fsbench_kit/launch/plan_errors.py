@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.toml_lines import lines_of_keys
+from fsbench_kit.model.vocabulary import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,7 +189,9 @@ def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     keys = sorted(
         (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
     )
-    close = did_you_mean(str(at.key).rpartition(".")[2], keys)
+    word = str(at.key).rpartition(".")[2]
+    said = next((option for option, setting in OPTIONS.items() if setting == word and option in keys), None)
+    close = f"Did you mean {said}?" if said else did_you_mean(word, keys)
     return f"{close} Known keys: {', '.join(keys)}.".strip()
 
 

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-import parse  # type: ignore[import-untyped]
 import polars as pl
 
 from fsbench_kit.analysis.confounders.differences import DIFFERS
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.model.parsing import parse
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
 from fsbench_kit.tables.messages import counted, listed, percent, ratio_text

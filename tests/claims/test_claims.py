@@ -458,6 +458,29 @@ def _audit_tasks(
 GAPS = [(6.0, 2.0), (3.0, 2.0)]  # a takes three times as long as b, and 1.5 times: the gap doubles
 
 
+def test_figures_of_different_work_are_not_said_to_be_missing(published: Path, tmp_path: Path) -> None:
+    for filesystem, threads in (("ext4", 4), ("xfs", 16)):
+        log = (published / "sysbench-rhel72" / f"rndrd-{filesystem}.txt").read_text(encoding="utf-8")
+        assert "Number of threads: 4\n" in log
+        log = log.replace("Number of threads: 4\n", f"Number of threads: {threads}\n")
+        (tmp_path / f"{filesystem}.txt").write_text(log.partition("\n")[2], encoding="utf-8")
+    claim = 'metric = "bandwidth"\nrelation = "ratio"\nsize = "2"\nof = { filesystem = "xfs" }'
+    (tmp_path / "study.toml").write_text(
+        '[study]\nid = "s"\ntitle = "S"\n'
+        + "".join(
+            f'[[log]]\nfile = "{name}.txt"\ntool = "sysbench"\nfilesystem = "{name}"\n' for name in ("ext4", "xfs")
+        )
+        + f'[[claim]]\nid = "c"\nsays = "Twice"\n{claim}\nthan = {{ filesystem = "ext4" }}\n'
+        + 'where = { operation = "read" }\n',
+        encoding="utf-8",
+    )
+    found = fsb.audit(tmp_path).row(0, named=True)
+    assert (found["verdict"], found["reason"]) == (
+        "no data",
+        "The bandwidth of read is not of the same work in both groups: they differ in threads (4 against 16).",
+    )
+
+
 @pytest.mark.parametrize(("size", "found"), [("2", "reproduces"), ("3", "overstated"), ("1.4", "understated")])
 def test_a_gap_that_doubles_is_a_ratio_of_ratios(tmp_path: Path, size: str, found: str) -> None:
     row = _audit_tasks(tmp_path, f'relation = "ratio"\nsize = "{size}"\nover = "ratio"', GAPS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from pathlib import PurePosixPath as Name
 
@@ -263,6 +265,19 @@ def _logs(folder: Path, *names: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(LOG.format(seconds=f"{1 + number / 100:.3f}"))
     return folder
+
+
+def test_a_script_may_be_called_parse(tmp_path: Path) -> None:
+    """Python takes it for the package of that name, and would run it again."""
+    (tmp_path / "xfs_1.log").write_text("real\t0m1.500s\nuser\t0m0.100s\nsys\t0m0.200s\n")
+    (tmp_path / "parse.py").write_text(
+        "import fsbench_kit as fsb\n"
+        "runs = fsb.read('xfs_1.log', names='{filesystem}_{round}.log').runs\n"
+        "print(runs.select('filesystem', 'round').row(0))\n"
+    )
+    command = [sys.executable, tmp_path / "parse.py"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "('xfs', 1)\n"), found.stderr
 
 
 def test_names_say_what_logs_do_not(tmp_path: Path) -> None:

@@ -224,6 +224,7 @@ def test_mistake_is_named_with_its_place(
             "iodpeth = 8",
             "Did you mean iodepth? Known keys: name, optional, tool, job_file, job, rw, bs, ",
         ),
+        ("iodepth = 8", 'pattern = "randread"', "Did you mean rw? Known keys: name, "),
         ("[[target]]", "[[targets]]", "Did you mean target? "),
         ('filesystem = "xfs"', 'filesystem = "xsf"', "Did you mean xfs?"),
         ('tool = "fio"', 'tool = "foi"', "Did you mean fio?"),

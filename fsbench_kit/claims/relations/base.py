@@ -67,6 +67,8 @@ class Finding:
         All runs that it rests on.
     groups
         The measurements of each two groups that it compares, and of a figure by itself those of its group twice.
+    apart
+        In what the work of two groups differs that cannot be compared for that.
     """
 
     cell: str
@@ -81,6 +83,7 @@ class Finding:
     remark: str = ""
     runs: frozenset[str] = field(default=frozenset())
     groups: Sequence[tuple[pl.DataFrame, pl.DataFrame]] = field(default=(), repr=False)
+    apart: str = ""
 
     @property
     def is_known(self) -> bool:

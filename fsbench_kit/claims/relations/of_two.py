@@ -45,7 +45,7 @@ class _OfTwo(OfFigures):
         cells = list(paired_cells(claim, figures_of(known.cells, claim)))
         for cell, row in zip(cells, comparisons(cells, known), strict=True):
             if not (cell.of.runs and cell.than.runs):
-                yield Finding(cell=cell.name)
+                yield Finding(cell=cell.name, apart=cell.apart)
                 continue
             found = self.finding(claim, cell, row)
             compared = () if row is None else (row,)
