@@ -78,12 +78,14 @@ _HOST: Final = (
     r"(?:(?:api|app|cache|db|file|io|mail|nas|web)-)?(?:prod|production|staging|stage|stg|qa|uat)-?\d+"
     r"|(?:web|app|srv)-?\d+|ip(?:-\d{1,3}){4}"
 )
+_NFS: Final = r"nfsv?[34](?:\.\d)?"
 _WHOLE: Final = (
-    rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_HOST}|{_VERSION})(?![^\W_])"
+    rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_HOST}|{_NFS}"
+    rf"|(?:kernel|linux)?{_VERSION})(?![^\W_])"
 )
 """What separators stand in, and do not separate."""
 _SEPARATOR: Final = re.compile(
-    rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].@#]+|(?<=\d)(?=t\d+(?![^\W_])))", re.IGNORECASE
+    rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].@#+~]+|(?<=\d)(?=t\d+(?![^\W_])))", re.IGNORECASE
 )
 
 
@@ -163,12 +165,13 @@ FILESYSTEM: Final = (
 )
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
-    ("filesystem", ("",), re.compile(FILESYSTEM, re.IGNORECASE)),
+    ("filesystem", ("",), re.compile(rf"{FILESYSTEM}|{_NFS}", re.IGNORECASE)),
     ("pattern", ("",), re.compile(_PATTERN, re.IGNORECASE)),
-    ("block_size", ("", "bs"), re.compile(r"\d+[kKmM](?:i?[bB])?")),
+    ("block_size", ("", "bs", "r"), re.compile(r"\d+[kKmM](?:i?[bB])?")),
     ("block_size", ("bs",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
     ("file_size", ("", "size"), re.compile(r"\d+[gGT](?:i?[bB])?")),
     ("file_size", ("size",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
+    ("kernel", ("",), re.compile(rf"{_PLAIN}-\d+{_BUILD}", re.IGNORECASE)),
     ("kernel", ("linux", "kernel"), re.compile(_VERSION, re.IGNORECASE)),
     ("tool_version", ("fio", "sysbench", "iozone"), re.compile(_PLAIN)),
     ("workload", ("",), re.compile(rf"{_MIX}|(?:file|web|mail|video)server|varmail|webproxy|oltp", re.IGNORECASE)),
@@ -179,8 +182,8 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("host", ("node", "host", "server", "machine", "vm", "box"), re.compile(r"\d+(?:\.[\w.-]+)?")),
     ("host", ("",), re.compile(_HOST, re.IGNORECASE)),
     ("os", ("",), re.compile(_SYSTEM, re.IGNORECASE)),
-    ("iodepth", ("qd", "q", "iodepth", "depth", "d"), _NUMBER),
-    ("threads", ("t", "j", "jobs", "threads", "numjobs", "nj"), _NUMBER),
+    ("iodepth", ("qd", "q", "iodepth", "iod", "depth", "d"), _NUMBER),
+    ("threads", ("t", "j", "jobs", "thread", "threads", "numjobs", "nj"), _NUMBER),
     ("threads", ("",), re.compile(r"\d+(?:threads|jobs|t|j)")),
     ("date", ("",), re.compile(_DATE)),
     (
