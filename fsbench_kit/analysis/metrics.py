@@ -81,6 +81,8 @@ def wanted(metrics: object = None, there: Iterable[str] = METRICS) -> pl.Expr:
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:
         raise RequestError(f"{unknown[0]!r} is not a metric", hint=instead(unknown[0], there))
+    if not chosen:
+        raise RequestError("no metric was chosen", hint=instead("", there))
     neutral = sorted(metric for metric in chosen if METRICS[metric].better is None)
     if neutral:
         raise RequestError(f"neither more nor less of {neutral[0]!r} is better", hint=instead(neutral[0], there))

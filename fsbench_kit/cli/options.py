@@ -69,7 +69,8 @@ Confidence = Annotated[
 
 def percentage(text: str) -> float:
     """Read a percentage as a share, with or without its sign: ``5%`` and ``5`` are the same."""
-    return share(text.strip().removesuffix("%") + "%")
+    number = text.strip()
+    return share(number) / (1 if number.endswith("%") else 100)
 
 
 def factor(text: str) -> float:

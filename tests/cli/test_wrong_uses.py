@@ -10,7 +10,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import cli
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
 
 LOG = """\
@@ -64,6 +64,7 @@ WRONG = {
     f"{PATHS} --to gate.xml": "ends in",
     "repeats --cv 5 --to x": "ends in",
     "repeats --cv 5 --half-width 0": "a half width of 0 cannot be planned for",
+    "repeats --cv nope --margin 5%": "'nope' is not a percentage; write 5%",
     "repeats --cv 5 --margin 0.95": "a factor of 0.95 is not a number above 1; write 1.05 for 5 %",
     "repeats unnamed --factor colour": "no colour is known of these runs",
     "read study": '"titel" in [study] is not a known key. Did you mean title?',
@@ -171,6 +172,11 @@ def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> No
             write("")  # type: ignore[operator]
         with pytest.raises(RequestError, match="int is not a path"):
             write(3)  # type: ignore[operator]
+    with pytest.raises(RequestError, match=r"no metric was chosen\nThe choices are: elapsed"):
+        fsb.compare(data, metrics=[])
+    for read in (fsb.read, lambda *given: fsb.ingest(given, to=folder / "data")):
+        with pytest.raises(InputError, match="no path was given"):
+            read()
     with pytest.raises(RequestError, match=r"'?3'? is not a metric"):
         fsb.compare(data, metrics=3)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="cannot filter runs: invalid predicate"):

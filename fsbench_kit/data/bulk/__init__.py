@@ -116,6 +116,8 @@ def ingest(
     check_executor(executor)
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
+    if not plan.paths:
+        raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
     with _alone_in(folder, wait=append) as work, reader(executor, len(plan.chunks)) as each:
         write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
         read = _read(plan, templates, work, each, progress or (lambda _: None))
