@@ -56,6 +56,7 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     of_runs = of_runs.filter(~alike.over("key"))
     if of_runs.is_empty():
         return of_runs.with_columns(kind=pl.lit(None, pl.String))
+    of_runs = pl.concat([of_runs, _not_given(dataset, of_runs)])
     of_runs = pl.concat([of_runs.filter(pl.col("key") != "mount_options"), _mounts(of_runs)])
     kinds = {key: _kind(key) for key in of_runs["key"].unique()}
     memory = of_runs.filter(key="memory")["value"].unique().sort().to_list()
@@ -63,6 +64,71 @@ def facts(dataset: Dataset) -> pl.DataFrame:
         kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String),
         value=pl.when(pl.col("key") == "memory").then(values.replace(_near(memory))).otherwise(values),
     ).filter(pl.col("kind") != "label")
+
+
+_PRINTED: Final = frozenset(
+    [
+        "pattern",
+        "block_size",
+        "file_size",
+        "engine",
+        "iodepth",
+        "threads",
+        "directory",
+        "fsync",
+        "grouped",
+        "fio.started",
+        "fio.latency_depth",
+        "fio.latency_percentile",
+        "fio.latency_target",
+        "fio.latency_window",
+    ]
+)
+"""Settings of fio's work that logs without a list of options have too; and whether figures are printed as one."""
+
+_NOT_GIVEN: Final = "not given"
+
+_FIO_DEFAULTS: Final = {
+    "fio.create_serialize": "1",
+    "fio.file_service_type": "roundrobin",
+    "fio.invalidate": "1",
+    "fio.random_distribution": "random",
+    "fio.random_generator": "tausworthe",
+    "fio.randrepeat": "1",
+}
+"""What fio's manual says of options that people write out though they are neither 0 nor false by default."""
+
+
+def _not_given(dataset: Dataset, of_runs: pl.DataFrame) -> pl.DataFrame:
+    """Return the options of fio that other runs were given, for each run whose log lists its own without them.
+
+    fio's JSON lists all options that were given, so what is not among them is known: it is as fio has it.
+    """
+    varying = [key for key in of_runs["key"].unique() if _is_of_a_list(key)]
+    runs = dataset.runs.filter(tool="fio")["run_id"]
+    if not varying or runs.is_empty():
+        return of_runs.clear()
+    of_fio = pl.col("run_id").is_in(runs.implode())
+    lists = [key for key in dataset.settings["key"].unique() if _is_of_a_list(key)]
+    listing = dataset.settings.filter(of_fio, pl.col("key").is_in(lists), origin="log").select("run_id").unique()
+    given = of_runs.filter(of_fio, pl.col("key").is_in(varying))
+    value = pl.col("value")
+    options = given.group_by("key").agg(
+        value=pl.when(value.is_in(["true", "false"]).all())
+        .then(pl.lit("false"))
+        .otherwise(
+            pl.coalesce(
+                pl.col("key").first().replace_strict(_FIO_DEFAULTS, default=None),
+                value.filter(value == "0").first(),
+                pl.lit(_NOT_GIVEN),
+            )
+        )
+    )
+    return listing.join(options, how="cross").join(given, on=["run_id", "key"], how="anti").select(of_runs.columns)
+
+
+def _is_of_a_list(key: str) -> bool:
+    return key not in _PRINTED and setting_kind(key) == "workload"
 
 
 def _kind(key: str) -> str:

@@ -1,9 +1,11 @@
 """Which runs are compared, what sets groups apart, and what the unit of inference is."""
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -260,6 +262,34 @@ def test_a_setting_that_is_known_of_one_group_is_said() -> None:
         "Known of ext4 only: direct (true), kernel (6.1).",
         "Known of xfs only: scheduler (none).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"rate_iops": "1500"}, "fio.rate_iops differs: not given against 1500."),
+        ({"direct": "1"}, "direct differs: false against true."),
+        ({"direct": "0"}, None),
+        ({"random_distribution": "random", "randrepeat": "1", "norandommap": "0"}, None),
+        ({"group_reporting": "1", "write_bw_log": "bw"}, None),
+    ],
+)
+def test_an_option_that_a_list_lacks_was_not_given(tmp_path: Path, own: dict[str, str], said: str | None) -> None:
+    for place, options, rate in (("ext4", {}, 2000), ("xfs", own, 1000)):
+        (tmp_path / place).mkdir()
+        for number, noise in enumerate((0, 3, -2, 1, -1, 2)):
+            job: dict[str, object] = {
+                "jobname": "r",
+                "error": 0,
+                "job options": {"rw": "randread", "bs": "4k", "runtime": "10", **options},
+                "read": {"total_ios": (rate + noise) * 10, "runtime": 10000, "iops": float(rate + noise)},
+            }
+            log = {"fio version": "fio-3.33", "timestamp": 1_700_000_000 + 60 * number + rate // 50, "jobs": [job]}
+            (tmp_path / place / f"{number}.json").write_text(json.dumps(log), encoding="utf-8")
+    (found,) = fsb.compare(fsb.read(tmp_path, names="{filesystem}/{round}.json")).filter(metric="iops").to_dicts()
+    assert found["reasons"] == ([] if said is None else ["CONFIG_MISMATCH"])
+    assert found["verdict"] == ("worse" if said is None else "not comparable")
+    assert said is None or said in notes(found).splitlines()
 
 
 @pytest.mark.parametrize(("options", "is_said"), [("rw,async,relatime", False), ("rw,nobarrier", True)])
