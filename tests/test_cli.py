@@ -46,7 +46,7 @@ def test_read_writes_one_flat_table(published: Path, tmp_path: Path, ending: str
         ("prose.txt", b"XFS is fast.\n", "No log of bonnie++, filetree, fio, GNU time, iozone"),
         ("empty.txt", b"", "The file is empty."),
         ("binary.bin", b"\0\1\2\3", "The file holds binary data, not a log."),
-        ("vanished.txt", None, "The file cannot be read: No such file or directory."),
+        ("vanished.txt", None, "No such file or directory."),
         ("folder", "folder", "There is no log in this folder or below it."),
     ],
 )
@@ -93,7 +93,7 @@ def test_explain_tells_what_each_part_of_several_files_became(published: Path) -
     ("arguments", "sentence"),
     [
         (["--explain", "--to", "x.csv", "log.txt"], "Give either --explain or --to."),
-        (["--explain", "vanished.txt"], "cannot read the file: No such file or directory"),
+        (["--explain", "vanished.txt"], "No such file or directory. The current folder is empty."),
         (["--explain", "."], "there is no file in this folder"),
     ],
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -30,19 +31,23 @@ def audit_command(
     """Check what articles claim against the figures that they print.
 
     A page without a study.toml gets one, with stubs for its claims: beside the page if no other file is there,
-    else in a folder named after the page, or in the folder that --to names.
+    else with a copy of the page in a folder named after it, or in the folder that --to names.
 
     fsbench audit raw_results/published
     fsbench audit article.html
     fsbench audit my-study/ --to audit.md
     """
     from fsbench_kit import tables
+    from fsbench_kit.data.files import STUDY_FILE
+    from fsbench_kit.data.tabular import keep_logs
 
     files = [target for target in to or () if target.suffix]
     folders = [target for target in to or () if not target.suffix]
     check_endings(files)
     paths = list(_each_page_once(paths))
     pages = [Path(path) for path in paths if Path(path).is_file()]
+    for target in files:
+        keep_logs([*pages, target] if _is_named(target, target.parent / STUDY_FILE) else pages, target)
     if folders and (len(folders), len(pages)) != (1, 1):
         raise RequestError("--to FOLDER is for one page that has no study yet", file=folders[0])
     studies = [_study_of(page, folders[0] if folders else None) for page in pages]
@@ -91,22 +96,35 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
         other.name in (page.name, STUDY_FILE) or other.name.startswith(".") for other in page.parent.iterdir()
     )
     own = folder or (page.parent if is_alone else page.with_suffix(""))
+    copy = own / page.name
     if (own / STUDY_FILE).is_file():
+        if not copy.is_file():
+            raise RequestError(f"the study there is of another page than {page}", file=own, hint=_ELSEWHERE)
+        if not filecmp.cmp(page, copy, shallow=False):
+            err.print(f"{page} has changed since it was copied; this audits the copy, {copy}.")
         return own
     fsb.read(page)  # what is no article with logs gets no folder
-    copy = own / page.name
-    if not copy.exists():
-        try:
-            own.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(page, copy)
-        except OSError as error:
-            raise RequestError(
-                f"cannot make a study of the page: {error.strerror or error}",
-                file=own,
-                hint="Name a folder that you can write to: --to FOLDER",
-            ) from error
+    _copy(page, copy)
     draft = write_draft(own, fsb.read(copy), claims=True)
     for line in draft.runs:
         out.print(line, markup=False)
     err.print(f"Check there which run is which, and fill in a claim. Then: fsbench audit {own}")
     return None
+
+
+_ELSEWHERE: Final = "Name a folder that you can write to: --to FOLDER"
+
+
+def _copy(page: Path, copy: Path) -> None:
+    """Copy a page to the folder of its study, unless it is there."""
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if not copy.exists():
+            shutil.copyfile(page, copy)
+            err.print(f"Copied {page} to {copy}, which is what will be audited.")
+        elif not filecmp.cmp(page, copy, shallow=False):
+            raise RequestError(f"another file of that name than {page} is there", file=copy, hint=_ELSEWHERE)
+    except OSError as error:
+        raise RequestError(
+            f"cannot make a study of the page: {error.strerror or error}", file=copy.parent, hint=_ELSEWHERE
+        ) from error

@@ -112,7 +112,7 @@ def compare_command(
     fsbench compare old/ new/ --gate --tolerance 5% --to gate.md --to gate.xml
     """
     from fsbench_kit import tables
-    from fsbench_kit.data.tabular import keep_logs
+    from fsbench_kit.data.tabular import keep_logs, sources
 
     if tolerance is not None and not gate:
         raise RequestError("--tolerance works only with --gate", hint="Add --gate, or use --margin.")
@@ -125,7 +125,7 @@ def compare_command(
         paths, factor=factor, baseline=baseline, labels=labels, names=names, assume=assumed(assume), jobs=jobs
     )
     for target in to or ():
-        keep_logs(dataset.runs, target)
+        keep_logs(sources(dataset.frames), target)
     which: dict[str, Any] = {
         "metrics": metric,
         "where": conditions(where),

@@ -168,6 +168,7 @@ def _explain(paths: list[str]) -> None:
 
 def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
     """Return files, and those in folders at any depth that are not hidden."""
+    from fsbench_kit.data.absent import said_of_absent
     from fsbench_kit.data.files import SHOWS_ITSELF, kernel_filesystem
 
     for item in items:
@@ -179,6 +180,8 @@ def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
             if not found:
                 raise InputError("there is no file in this folder", file=item)
             yield from found
+        elif isinstance(item, Path) and (nothing := said_of_absent(item)) is not None:
+            raise InputError(nothing, file=item)
         else:
             yield item
 

@@ -39,10 +39,14 @@ def repeats_command(
     """
     from fsbench_kit import tables
     from fsbench_kit.cli.proposals import proposals
+    from fsbench_kit.data.tabular import keep_logs, sources
 
     check_endings(to)
     variation = [percentage(value) for value in cv] if cv else None
     pilot = read(paths, names) if paths else None
+    if pilot is not None:
+        for target in to or ():
+            keep_logs(sources(pilot.frames), target)
     try:
         planned = fsb.sample_size(
             pilot, cv=variation, half_width=half_width, effect=effect, margin=margin, factor=factor

@@ -15,7 +15,7 @@ import polars as pl
 from fsbench_kit.data.files import path_given
 from fsbench_kit.data.flat import flat as as_flat
 from fsbench_kit.data.summary import summary
-from fsbench_kit.data.tabular import keep_logs, write
+from fsbench_kit.data.tabular import keep_logs, sources, write
 from fsbench_kit.data.wide import wide as as_wide
 from fsbench_kit.data.written import scan_frames, write_frames
 from fsbench_kit.model.errors import RequestError
@@ -260,7 +260,7 @@ class Dataset:
                 raise RequestError("six frames are not one wide table", file=target, hint="Give a file: wide.csv")
             write_frames(self.frames, target)
             return
-        keep_logs(self.runs, target)
+        keep_logs(sources(self.frames), target)
         write(self.wide() if wide else self.flat(), target)
 
 

@@ -73,11 +73,13 @@ def _matching(path: str) -> Iterator[Path]:
             "a log's text is not a path" if path else "an empty string is not a path",
             hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",
         )
-    names = [path]
-    if glob.has_magic(path) and not os.path.lexists(path):
-        found = glob.glob(path, recursive=True)  # noqa: PTH207  # pathlib has no absolute patterns
-        names = sorted(found) or names
-    yield from (fetched(name) if is_remote(name) else Path(name) for name in names)
+    names = matches(path) if glob.has_magic(path) and not os.path.lexists(path) else ()
+    yield from (fetched(name) if is_remote(name) else Path(name) for name in names or [path])
+
+
+def matches(pattern: str) -> list[str]:
+    """Return the paths that match a pattern, in order."""
+    return sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207  # pathlib has no absolute patterns
 
 
 def _binary(file: Any) -> BinaryIO:

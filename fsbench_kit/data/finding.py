@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 
+from fsbench_kit.data.absent import said_of_absent
 from fsbench_kit.data.batches import File
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.files import (
@@ -116,6 +117,8 @@ def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
     """Find what an item is that was given, by its path or as the open file of a number."""
     if not isinstance(item, Path):
         return File(name_of(item, number), open=item)
+    if (nothing := said_of_absent(item)) is not None:
+        return log_with(item, "UNREADABLE", nothing)
     if not is_folder(item):
         return read_before(item, seen) or File(str(item), may_be_pipe=True)
     if item.resolve() == Path(item.resolve().anchor):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shlex
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +26,6 @@ from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
-from fsbench_kit.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -199,17 +197,15 @@ def no_run(diagnostics: pl.DataFrame) -> InputError:
 _MOST_SAID: Final = 10
 
 
-def _instead(diagnostics: pl.DataFrame) -> str:
-    """Say what to do where there is no run: about a file that holds something else, or one that is mistyped."""
+def _instead(diagnostics: pl.DataFrame) -> str | None:
+    """Say what to do where there is no run, unless nothing is there, of which is said what is near."""
     if "BAD_STUDY" in diagnostics["code"]:
         return "Correct this in the file."
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
-    for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):
-        with suppress(OSError):  # of a folder that is not there, or closed
-            others = os.listdir(path.parent)  # noqa: PTH208  # names alone
-            if path.name not in others and (asked := did_you_mean(path.name, others)):
-                return asked
+    absent = [path for path in diagnostics.filter(code="UNREADABLE")["source"] if not os.path.lexists(path)]
+    if absent and len(absent) == diagnostics.height:
+        return None
     return f"Give files that hold logs of {known_logs()}, or folders with such."
 
 

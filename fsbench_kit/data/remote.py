@@ -37,7 +37,7 @@ _KEPT: Final = "kept.json"
 
 def is_remote(path: str) -> bool:
     """Whether a path is a URL, or that of an archive."""
-    return bool(_URL.match(path)) or _archive(path) is not None
+    return bool(_URL.match(path)) or (_archive(path) is not None and os.path.lexists(path))
 
 
 def fetched(url: str) -> Path:

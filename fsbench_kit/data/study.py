@@ -23,6 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from fsbench_kit.data.absent import said_of_absent
 from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.data.names import NameTemplate
@@ -322,8 +323,9 @@ def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -
         If there is none.
     """
     searched = list(paths_of(*paths))
-    if absent := [path for path in searched if not path.exists()]:
-        raise InputError("there is no such file or folder", file=absent[0])
+    for path in searched:
+        if (nothing := said_of_absent(path)) is not None:
+            raise InputError(nothing, file=path)
     found = [file.parent for path in searched for file in sorted(path.rglob(STUDY_FILE))]
     if not found:
         names = ", ".join(map(str, searched))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -50,19 +50,21 @@ def check_ending(target: Path, endings: Iterable[str]) -> None:
         )
 
 
-def keep_logs(runs: pl.DataFrame, target: Path) -> None:
-    """Refuse to write over a log that some runs were read from.
+def sources(frames: Mapping[str, pl.DataFrame]) -> set[str]:
+    """Return the files of a dataset: those of its runs, and those of which something is said, such as copies."""
+    return {name for frame in ("runs", "diagnostics") for name in frames[frame]["source"].drop_nulls()}
+
+
+def keep_logs(files: Iterable[str | Path], target: Path) -> None:
+    """Refuse to write over a log.
 
     Raises
     ------
     RequestError
-        If the file is one.
+        If the target is one of some files.
     """
-    if not target.exists():
-        return
-    for source in map(Path, runs["source"].drop_nulls().unique()):
-        if source.exists() and source.samefile(target):
-            raise RequestError("it is one of the logs", file=target, hint="Give the file another name.")
+    if target.exists() and any(file.exists() and file.samefile(target) for file in map(Path, files)):
+        raise RequestError("it is one of the logs", file=target, hint="Give the file another name.")
 
 
 @contextmanager
@@ -79,7 +81,8 @@ def writing(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error).partition(" (os error")[0]  # as Polars says it
-        raise RequestError(f"cannot write it: {why}", file=target) from error
+        hint = "Name a place that you can write to."
+        raise RequestError(f"cannot write it: {why}", file=target, hint=hint) from error
 
 
 def write(frame: pl.DataFrame, target: Path) -> None:

@@ -7,12 +7,14 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from fsbench_kit.data.processes import processes
 from fsbench_kit.data.project import project_root
+from fsbench_kit.data.tabular import writing
 from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.notebooks.execution import record, run
@@ -58,7 +60,8 @@ def run_all(
     Raises
     ------
     RequestError
-        If a parameter is unknown or of a wrong type. Nothing has been run then.
+        If a parameter is unknown or of a wrong type, or a job's folder cannot be written. Nothing has been run
+        then.
     ReportError
         If a process in which notebooks run is killed.
     """
@@ -67,6 +70,10 @@ def run_all(
     for job in jobs:
         check_parameters(job.source(root), job.parameters)
     order = _order(jobs)
+    for folder in dict.fromkeys(job.out for job in jobs):
+        with writing(folder):
+            folder.mkdir(exist_ok=True)
+            TemporaryFile(dir=folder).close()
     progress(Planned(len(jobs)))
     done: dict[str, Manifest] = {}
     ready: list[Job] = []

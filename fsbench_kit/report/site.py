@@ -67,7 +67,8 @@ def report(
     ReportError
         If `spec` or a notebook cannot be read.
     RequestError
-        If a notebook is given parameters that it does not have, or `against` has no report.
+        If a notebook is given parameters that it does not have, `against` has no report, or `out` cannot be
+        written.
     """
     root = root or project_root()
     wanted = spec if isinstance(spec, ReportSpec) else read_spec(root / spec)

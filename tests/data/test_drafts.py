@@ -139,8 +139,10 @@ def test_an_article_alone_becomes_a_study_with_claims_to_fill_in(page: Path) -> 
 def test_a_page_among_others_gets_a_folder_of_its_own(page: Path, tmp_path: Path) -> None:
     other = page.with_name("other.txt")
     other.touch()
-    _fsbench("audit", page)
-    assert {path.name for path in page.with_suffix("").iterdir()} == {"page.html", "study.toml"}
+    said = _fsbench("audit", page).output
+    copy = page.with_suffix("") / "page.html"
+    assert said.startswith(f"Copied {page} to {copy}, which is what will be audited.\n")
+    assert {path.name for path in copy.parent.iterdir()} == {"page.html", "study.toml"}
     _fsbench("audit", page, "--to", tmp_path / "there")
     assert (tmp_path / "there" / "page.html").read_bytes() == page.read_bytes()
     with pytest.raises(InputError):
@@ -148,6 +150,43 @@ def test_a_page_among_others_gets_a_folder_of_its_own(page: Path, tmp_path: Path
     assert not page.with_name("other").exists()
     with pytest.raises(RequestError, match="one page"):
         _fsbench("audit", page.parent, "--to", tmp_path / "elsewhere")
+
+
+def test_a_page_that_changed_is_told_from_its_copy(page: Path, tmp_path: Path) -> None:
+    page.with_name("other.txt").touch()
+    _fsbench("audit", page)
+    copy = page.with_suffix("") / "page.html"
+    changed = f"{page} has changed since it was copied; this audits the copy, {copy}."
+    assert changed not in _fsbench("audit", page).output
+    page.write_text(page.read_text() + " ")
+    assert changed in _fsbench("audit", page).output
+    copy.unlink()
+    with pytest.raises(RequestError, match=f"the study there is of another page than {page}"):
+        _fsbench("audit", page)
+    (there := tmp_path / "there").mkdir()
+    (there / "page.html").write_text("something else")
+    with pytest.raises(RequestError, match="another file of that name"):
+        _fsbench("audit", page, "--to", there)
+    assert [path.name for path in there.iterdir()] == ["page.html"]
+
+
+def test_a_page_is_not_written_over_once_it_has_a_copy(page: Path) -> None:
+    """Its runs are those of the copy, in the study."""
+    page = page.rename(page.with_suffix(".json"))
+    page.with_name("other.txt").touch()
+    before = page.read_bytes()
+    _fsbench("audit", page)
+    data = fsb.read(page.parent)
+    assert set(data.runs["source"]) == {str(page.with_suffix("") / page.name)}
+    with pytest.raises(RequestError, match="it is one of the logs"):
+        data.write(page)
+    for command in ("read", "compare", "repeats"):
+        with pytest.raises(RequestError, match="it is one of the logs"):
+            _fsbench(command, page.parent, "--to", page)
+    for log in (page, page.with_suffix("") / page.name):
+        with pytest.raises(RequestError, match="it is one of the logs"):
+            _fsbench("audit", page.with_suffix(""), page, "--to", log)
+    assert page.read_bytes() == before
 
 
 def test_a_page_counts_once(page: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> Non
     message = str(caught.value)
     assert f"{tmp_path}/empty: The file is empty." in message
     assert f"{tmp_path}/folder: There is no log in this folder or below it." in message
-    assert f"{tmp_path}/vanished: The file cannot be read: No such file or directory." in message
+    assert f"{tmp_path}/vanished: No such file or directory. {tmp_path} has empty, folder." in message
 
 
 def test_a_text_is_read(smallfiles_log: Callable[..., str]) -> None:

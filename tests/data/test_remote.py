@@ -199,7 +199,7 @@ def test_what_is_being_read_stays_whole_while_it_is_fetched_again(log: bytes, tm
     [
         ("http://127.0.0.1:9/study/", "cannot be reached"),
         ("gopher://host/logs", "cannot be fetched: Protocol not known: gopher"),
-        ("missing.zip", "there is no such file"),
+        ("missing.zip", "No such file or directory"),
     ],
 )
 def test_what_cannot_be_fetched_is_said(url: str, message: str) -> None:
