@@ -123,8 +123,8 @@ def test_each_run_begins_in_the_state_that_was_made_and_aged_once(
     # A subvolume of btrfs that was deleted leaves a few blocks in the trees.
     assert max(used) - min(used) <= (64 if restored_by.startswith("btrfs") else 0)
     found = records(result)
-    # What zfs-fuse refuses because it still holds the run before is tried again, and each attempt is recorded. Only
-    # one that fails says anything.
+    # What zfs-fuse refuses because it still holds the run before is tried again, and each attempt is recorded.
+    # Only one that fails says anything.
     ran = [
         [" ".join(step["argv"]) for step in record["provision"] if step["argv"][0] != "zfs" or not step["output"]]
         for record in found
