@@ -32,7 +32,7 @@ from fsbench_kit.cli.replicate import replicate_command
 from fsbench_kit.cli.report import report_command
 from fsbench_kit.model.errors import FsbenchError, InputError, RequestError
 
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 
 class _Commands(TyperGroup):

@@ -257,7 +257,8 @@ def _dry_run(
     resume: bool,
     commands: bool,
 ) -> None:
-    from fsbench_kit.launch import dry_run, find_study
+    from fsbench_kit.launch import dry_run
+    from fsbench_kit.launch.study import find_study
 
     made: Collection[str] = ()
     if resume:

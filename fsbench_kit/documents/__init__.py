@@ -30,7 +30,16 @@ MOST: Final = 2**27
 
 
 class Contents:
-    """The bytes of a file that were kept, by where they stand in it."""
+    """The bytes of a file that were kept, by where they stand in it.
+
+    Examples
+    --------
+    >>> contents = Contents()
+    >>> contents.add(0, b"READ: bw=")
+    >>> contents.add(4096, b"WRITE: bw=")
+    >>> contents[4096:4101]
+    b'WRITE'
+    """
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -54,6 +63,14 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
     Notes
     -----
     Of a file that is larger than `WHOLE`, only what stands around the logs is held in memory and read closely.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> with Path("raw_results/published/sysbench-rhel72/rndrd-xfs.txt").open("rb") as file:
+    ...     contents, (run, repaired) = read_file(file, "rndrd-xfs.txt")
+    >>> run.tool, contents[run.start : run.start + 14], repaired.code
+    ('sysbench', b'[root@host02 m', 'REPAIRED_SPACES')
     """
     content, contents = Content(file), Contents()
     head = content.read(WHOLE + 1)
@@ -83,7 +100,16 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
 
 
 def read_document(data: bytes, source: str) -> Iterator[Record]:
-    """Yield the runs of the logs in an unpacked file, and what is to be said about the file."""
+    """Yield the runs of the logs in an unpacked file, and what is to be said about the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> log = Path("raw_results/published/sysbench-rhel72/rndrd-xfs.txt")
+    >>> run = next(read_document(log.read_bytes(), log.name))
+    >>> run.tool, run.measurements[0].text, run.measurements[0].line
+    ('sysbench', '164839', 45)
+    """
     if not data.strip():
         yield Diagnostic(code="EMPTY", message="The file is empty.")
         return

@@ -46,6 +46,13 @@ class Content:
         How many bytes of it were read.
     diagnostics
         What was wrong with them.
+
+    Examples
+    --------
+    >>> import gzip, io
+    >>> content = Content(io.BytesIO(gzip.compress(b"Run status group 0")))
+    >>> content.read(10), content.size
+    (b'Run status group 0', 18)
     """
 
     def __init__(self, file: BinaryIO) -> None:

@@ -31,7 +31,13 @@ _FACTS: Final = ("filesystem", "target", "host", "tool_version")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that can be chosen, and in how many runs it occurs; a factor, and how many levels it has."""
+    """A value that can be chosen, and in how many runs it occurs; a factor, and how many levels it has.
+
+    Examples
+    --------
+    >>> Choice("xfs", 8).count
+    8
+    """
 
     value: Value
     count: int
@@ -52,6 +58,14 @@ class Options:
         those of `COORDINATES` that tell cells apart, in the order in which they are chosen.
     comparisons
         How many rows the comparison of the state has at most.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.explore import Exploration, State
+    >>> exploration = Exploration(fsb.read("raw_results/published/sysbench-rhel72"))
+    >>> exploration.options(State()).choices["filesystem"]
+    (Choice(value='ext4', count=4), Choice(value='xfs', count=4))
     """
 
     state: State

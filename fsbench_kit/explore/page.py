@@ -43,6 +43,12 @@ def explore(
         As in `fsbench_kit.read` and `fsbench_kit.compare`; the latter two can be changed in the page.
     port
         Where to serve it; by default on any port that is free. With a port, no browser is opened.
+
+    Examples
+    --------
+    It returns when it is interrupted, by Ctrl-C.
+
+    >>> explore(["raw_results/recorded/ext4-xfs-loop-2026"], port=8866)  # doctest: +SKIP
     """
     notebook = found(NOTEBOOK)
     given = {

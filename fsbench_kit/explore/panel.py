@@ -106,6 +106,15 @@ class Panel:
         What is shown now.
     controls
         By name.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.explore import Exploration
+    >>> folder = "raw_results/recorded/ext4-xfs-loop-2026"
+    >>> panel = Panel(Exploration(fsb.read(folder)), [folder])
+    >>> panel.controls["factor"].value, panel.view.table is None
+    ('filesystem', False)
     """
 
     view: View

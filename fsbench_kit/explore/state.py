@@ -32,6 +32,11 @@ class State:
         A key of `CHARTS`.
     by
         The second factor, of which `chart` has a panel for each value; without one the chart decides.
+
+    Examples
+    --------
+    >>> State(factor="kernel").choosing("operation", ("read",)).where
+    (('operation', ('read',)),)
     """
 
     factor: str = "filesystem"
@@ -148,7 +153,13 @@ CHARTS: Final[Mapping[str, Call]] = {
 
 
 def as_python(state: State, data: Sequence[str], names: Sequence[str] = ()) -> str:
-    """Write the Python that reads files and folders, and makes the comparison, chart and table of a state."""
+    """Write the Python that reads files and folders, and makes the comparison, chart and table of a state.
+
+    Examples
+    --------
+    >>> "factor='kernel'" in as_python(State(factor="kernel"), ["logs"])
+    True
+    """
     drawn = CHARTS[state.chart]
     arguments = "".join(f"    {name}={value!r},\n" for name, value in state.arguments().items())
     read_by = f", names={list(names)!r}" if names else ""
@@ -173,6 +184,12 @@ def as_parameters(state: State, data: Sequence[str], names: Sequence[str] = ()) 
     """Write the parameter file with which ``notebooks/03_compare.ipynb`` makes the comparison of a state.
 
     It is YAML, of which JSON is a part, so that each value stands as JSON.
+
+    Examples
+    --------
+    >>> print(as_parameters(State(factor="kernel"), ["logs"]), end="")
+    data: ["logs"]
+    factor: "kernel"
     """
     parameters = {"data": list(data)} | ({"names": list(names)} if names else {}) | state.arguments()
     return "".join(f"{name}: {_yaml(value)}\n" for name, value in parameters.items())

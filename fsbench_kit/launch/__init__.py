@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.launcher import LaunchResult, launch, resume
     from fsbench_kit.launch.plan import Plan, read_plan
     from fsbench_kit.launch.progress import shown
-    from fsbench_kit.launch.study import find_study
     from fsbench_kit.launch.trial import Trial, try_plan
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "Plan",
     "Trial",
     "dry_run",
-    "find_study",
     "launch",
     "list_capabilities",
     "machine",

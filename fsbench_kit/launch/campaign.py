@@ -74,6 +74,16 @@ class Campaign:
         If there is none and no plan, or another plan was begun under this name, or the folder is no campaign's.
     InputError
         If its plan cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> here = {"kind": "directory", "name": "here", "directory": "."}
+    >>> listing = {"tool": "command", "name": "listing", "command": ["ls", "/"]}
+    >>> plan = Plan(id="kernels", campaign={"kernel": ["6.8", "6.12"]}, target=[here], workload=[listing])
+    >>> campaign = Campaign(Path("raw_results/runs/kernels"), plan)
+    >>> campaign.next.levels, campaign.made
+    ({'kernel': '6.8'}, [])
     """
 
     def __init__(self, folder: Path, plan: Plan | None = None) -> None:

@@ -66,6 +66,14 @@ class Machine:
         Whether the kernel has loop devices.
     free_bytes
         Free space where results go, for those who are not root.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.launch import machine
+    >>> programs = {program.name for program, version in machine(Path.cwd()).programs}
+    >>> programs >= {"cp", "rm"}
+    True
     """
 
     programs: tuple[tuple[Program, str | None], ...]
@@ -94,6 +102,13 @@ def machine(root: Path) -> Machine:
     ------
     LaunchError
         If this is not Linux.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> here = machine(Path.cwd())
+    >>> here.free_bytes > 0
+    True
     """
     check_system()
     known = dict.fromkeys(
@@ -126,6 +141,11 @@ class Capability:
         Why it is not available; ``None`` where it is.
     remedy
         What to do about that, or what to know before it is used.
+
+    Examples
+    --------
+    >>> Capability("target", "xfs", problem="mkfs.xfs is not installed").problem
+    'mkfs.xfs is not installed'
     """
 
     kind: Literal["target", "device", "workload"]
@@ -141,6 +161,12 @@ def list_capabilities(root: Path) -> Iterator[Capability]:
     ----------
     root
         The project's root, for targets that are made there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> sorted({each.kind for each in list_capabilities(Path.cwd())})
+    ['device', 'target', 'workload']
     """
     isolation = isolation_problem()
     rights = _OTHER_CONTAINER if is_administrator() else _ROOT

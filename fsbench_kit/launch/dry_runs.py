@@ -65,6 +65,14 @@ class DryRun:
         The runs, in order.
     estimates
         Sentences on the time and the bytes that it takes, as far as that can be known.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.launch import read_plan
+    >>> found = dry_run(read_plan(Path("plans/first-steps.toml")), Path.cwd())
+    >>> found.grid
+    ('runs           project', 'smallfiles-4k        6')
     """
 
     notes: tuple[str, ...]
@@ -100,6 +108,14 @@ def dry_run(
     ------
     LaunchError
         If the launch could not start: the same as it would itself.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.launch import read_plan
+    >>> found = dry_run(read_plan(Path("plans/first-steps.toml")), Path.cwd())
+    >>> print(found.estimates[-1])
+    Budget: no run starts after 60 s or 256 MiB written.
     """
     check_system()
     folders = Folders(root, to)

@@ -63,6 +63,23 @@ class LaunchResult:
         What was left out or replaced.
     stopped
         Why the launch ended before its plan was done; ``None`` where it did not.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> result = LaunchResult(
+    ...     study="disks",
+    ...     folder=Path("disks"),
+    ...     planned=2,
+    ...     done=0,
+    ...     runs=(Path("disks/001-xfs"),),
+    ...     failures={},
+    ...     warnings=(),
+    ...     notes=(),
+    ...     stopped="the disk is full",
+    ... )
+    >>> result.planned - result.done - len(result.runs)
+    1
     """
 
     study: str
@@ -119,6 +136,19 @@ def launch(
     LaunchError
         If the launch cannot start: a target is not available, space is lacking, the study exists, another launch
         uses the same device. Or if its process was killed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from fsbench_kit.launch import Plan
+    >>> here = {"kind": "directory", "name": "here", "directory": "."}
+    >>> listing = {"tool": "command", "name": "listing", "command": ["ls", "/"]}
+    >>> plan = Plan(id="listing", repeats=2, target=[here], workload=[listing], filesystems="reused")
+    >>> with TemporaryDirectory() as folder:
+    ...     result = launch(plan, root=Path(folder))
+    >>> [run.name for run in result.runs], result.failures, result.stopped
+    (['001-here-listing', '002-here-listing'], {}, None)
     """
     name = study_name(plan, study)
     if not root.is_dir():
@@ -178,6 +208,22 @@ def resume(
     LaunchError
         If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
         the machine no longer has all that the plan names.
+
+    Examples
+    --------
+    >>> import shutil
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from fsbench_kit.launch import Plan
+    >>> here = {"kind": "directory", "name": "here", "directory": "."}
+    >>> listing = {"tool": "command", "name": "listing", "command": ["ls", "/"]}
+    >>> plan = Plan(id="listing", repeats=2, target=[here], workload=[listing], filesystems="reused")
+    >>> with TemporaryDirectory() as folder:
+    ...     begun = launch(plan, root=Path(folder))
+    ...     shutil.rmtree(begun.runs[1])  # as if the machine had stopped
+    ...     again = resume(begun.study, root=Path(folder))
+    >>> again.done, [run.name for run in again.runs]
+    (1, ['002-here-listing'])
     """
     folders = Folders(root, to)
     found = find_study(folders.results, study, retry_failed=retry_failed)

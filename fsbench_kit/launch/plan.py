@@ -155,6 +155,17 @@ class Plan(PlanTable):
         What is not run: the combinations of a target and a workload that have all of the values named here.
     precondition
         Workloads that are run once on each target before all else, in this order: to fill an SSD, for example.
+
+    Examples
+    --------
+    >>> plan = Plan(
+    ...     id="random-reads",
+    ...     repeats=5,
+    ...     target=[{"kind": "directory", "name": "here", "directory": "."}],
+    ...     workload=[{"tool": "fio", "name": "randread", "rw": "randread", "bs": "4k", "size": "1G"}],
+    ... )
+    >>> plan.title, plan.target[0].name, plan.timeout
+    ('random-reads', 'here', 300)
     """
 
     id: Name

@@ -23,6 +23,14 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
 
     Notebooks get plain lines, one text of them all: these are read as they come in JupyterLab and in papermill's
     log, and stay readable in a published notebook, where a bar would be an empty box.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from fsbench_kit.launch.events import Note
+    >>> with shown(Console(width=80)) as progress:
+    ...     progress(Note("The target btrfs is left out."))
+    The target btrfs is left out.
     """
     console = console or Console(emoji=False, force_jupyter=False, force_terminal=sys.stdout.isatty())
     if not console.is_interactive:  # no terminal, or one that draws nothing

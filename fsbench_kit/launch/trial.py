@@ -52,6 +52,11 @@ class Trial:
         What was not tried; what was left out or replaced is told by the launch itself.
     estimates
         Sentences on the time and the bytes that the launch will take.
+
+    Examples
+    --------
+    >>> Trial(tried=4, failures=(), notes=("disk was not tried",), estimates=()).failures
+    ()
     """
 
     tried: int
@@ -69,6 +74,18 @@ def try_plan(
     ------
     LaunchError
         If the launch could not start at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> here = {"kind": "directory", "name": "here", "directory": "."}
+    >>> listing = {"tool": "command", "name": "listing", "command": ["ls", "/"]}
+    >>> plan = Plan(id="listing", target=[here], workload=[listing], filesystems="reused")
+    >>> with TemporaryDirectory() as folder:
+    ...     trial = try_plan(plan, Path(folder))
+    >>> trial.tried, trial.failures
+    (1, ())
     """
     targets = {target.name: tried for target in plan.target if (tried := _small(target, plan)) is not None}
     notes = [

@@ -24,6 +24,12 @@ def read_parameters(notebook: Path) -> dict[str, Parameter]:
     ------
     ReportError
         If the notebook cannot be read, has no such cell, or the cell holds anything but assigned literals.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> read_parameters(Path("notebooks/04_audit.ipynb"))["studies"].default
+    ['raw_results/published']
     """
     return declared(_parameters_source(notebook), notebook)
 
@@ -35,6 +41,12 @@ def load(notebook: Path) -> nbformat.NotebookNode:
     ------
     ReportError
         If it cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> load(Path("notebooks/04_audit.ipynb")).cells[0].source.splitlines()[0]
+    "# Check an article's claims"
     """
     try:
         return nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, no-any-return]
@@ -60,5 +72,11 @@ def check_parameters(notebook: Path, given: Mapping[str, Any]) -> dict[str, Any]
     ------
     RequestError
         If a name is unknown or a value has another type.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> check_parameters(Path("notebooks/04_audit.ipynb"), {"studies": ["my-study"]})
+    {'studies': ['my-study']}
     """
     return checked(read_parameters(notebook), given, notebook)

@@ -41,6 +41,12 @@ class Job:
         Files and folders, from the project's root, that the notebook writes.
     alone
         Whether no other may run at the same time: it measures this machine.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Job(name="audit", notebook="notebooks/04_audit.ipynb", out=Path("reports")).alone
+    False
     """
 
     name: str
@@ -88,6 +94,12 @@ class Basis(BaseModel):
         SHA-256 of each file that a parameter names, also through a folder that it is in, before the run.
     made
         The same of what the notebook makes, after the run; ``None`` for what is not there.
+
+    Examples
+    --------
+    >>> before = Basis(notebook="a1", package="b2", versions={}, parameters={"n": 1}, files={}, made={})
+    >>> before == before.model_copy(update={"parameters": {"n": 2}})
+    False
     """
 
     model_config = ConfigDict(frozen=True)
@@ -111,6 +123,15 @@ class Manifest(BaseModel):
         What went wrong, for people.
     duration
         Seconds.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> basis = Basis(notebook="a1", package="b2", versions={}, parameters={}, files={}, made={})
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> facts = {"source": "04_audit.ipynb", "status": "ok", "started_at": at, "duration": 3}
+    >>> Manifest(name="audit", basis=basis, **facts).error is None
+    True
     """
 
     model_config = ConfigDict(frozen=True)

@@ -45,7 +45,14 @@ Event = Planned | Started | Ended
 
 @contextmanager
 def shown(console: Console) -> Iterator[Callable[[Event], None]]:
-    """Yield what to give to `run_all` as `progress`."""
+    """Yield what to give to `run_all` as `progress`.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> with shown(Console(width=80)) as progress:
+    ...     progress(Started("audit"))
+    """
     if not console.is_interactive:  # no terminal, or one that draws nothing
         yield lambda event: _print(console, event)
         return

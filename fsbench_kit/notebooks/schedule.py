@@ -64,6 +64,23 @@ def run_all(
         then.
     ReportError
         If a process in which notebooks run is killed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from nbformat import v4, write
+    >>> given = v4.new_code_cell("x = 1", metadata={"tags": ["parameters"]})
+    >>> cells = [given, v4.new_code_cell("1 / x")]
+    >>> kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    >>> notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    >>> with TemporaryDirectory() as folder:
+    ...     write(notebook, f"{folder}/divide.ipynb")
+    ...     facts = {"notebook": "divide.ipynb", "out": Path(folder, "out")}
+    ...     jobs = [Job(name=f"by-{x}", parameters={"x": x}, **facts) for x in (0, 2)]
+    ...     manifests = run_all(jobs, root=Path(folder))
+    >>> {name: manifest.status for name, manifest in manifests.items()}
+    {'by-0': 'failed', 'by-2': 'ok'}
     """
     root = root or project_root()
     by_name = {job.name: job for job in jobs}

@@ -38,6 +38,14 @@ def spec_of(
     RequestError
         If the runs have no two levels of a factor that was asked for. Where none was, the report goes without a
         comparison.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> folder = "raw_results/recorded/ext4-xfs-loop-2026"
+    >>> spec = spec_of([folder], fsb.read(folder), factor="filesystem", baseline=None)
+    >>> [notebook.name for notebook in spec.notebook]
+    ['compare', 'latency', 'logs']
     """
     # What has a slash is known for a path.
     given = {"data": [path if "/" in path else f"./{path}" for path in paths], "names": list(names)}

@@ -41,6 +41,19 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
         The record of its run.
     logs
         The files that it rests on.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from nbformat import v4
+    >>> from fsbench_kit.notebooks import Basis, Manifest
+    >>> basis = Basis(notebook="a1", package="b2", versions={}, parameters={}, files={}, made={})
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> facts = {"source": "disks.ipynb", "status": "ok", "started_at": at, "duration": 3}
+    >>> manifest = Manifest(name="disks", basis=basis, **facts)
+    >>> page = render_page(v4.new_notebook(cells=[v4.new_markdown_cell("# Disks")]), "Disks", manifest)
+    >>> "<title>Disks</title>" in page, "Disks</h1>" in page
+    (True, True)
     """
     has_charts = any(figures.charts(notebook))
     sorting, unpacking = script("page/tables.js"), script("page/unpack.js") if has_charts else ""

@@ -69,6 +69,24 @@ def report(
     RequestError
         If a notebook is given parameters that it does not have, `against` has no report, or `out` cannot be
         written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from nbformat import v4, write
+    >>> given = v4.new_code_cell("x = 1", metadata={"tags": ["parameters"]})
+    >>> cells = [v4.new_markdown_cell("# A sum"), given]
+    >>> kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    >>> notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    >>> sums = {"name": "sum", "file": "sum.ipynb", "parameters": {"x": 2}}
+    >>> spec = ReportSpec(title="Sums", notebook=[sums])
+    >>> with TemporaryDirectory() as folder:
+    ...     write(notebook, f"{folder}/sum.ipynb")
+    ...     manifests = report(spec, f"{folder}/pages", root=Path(folder))
+    ...     pages = sorted(path.name for path in Path(folder, "pages").glob("*.html"))
+    >>> manifests["sum"].status, pages
+    ('ok', ['index.html', 'sum.html'])
     """
     root = root or project_root()
     wanted = spec if isinstance(spec, ReportSpec) else read_spec(root / spec)

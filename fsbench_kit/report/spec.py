@@ -31,6 +31,11 @@ class NotebookSpec(BaseModel):
         Files and folders that it writes; where they are missing or changed, it is run again.
     alone
         Whether no other may run at the same time: it measures this machine.
+
+    Examples
+    --------
+    >>> NotebookSpec(name="audit", file="notebooks/04_audit.ipynb").parameters
+    {}
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,7 +50,14 @@ class NotebookSpec(BaseModel):
 
 
 class ReportSpec(BaseModel):
-    """A report: its title, an introduction of a sentence or two, and its notebooks."""
+    """A report: its title, an introduction of a sentence or two, and its notebooks.
+
+    Examples
+    --------
+    >>> spec = ReportSpec(title="Claims", notebook=[{"name": "audit", "file": "notebooks/04_audit.ipynb"}])
+    >>> spec.notebook[0].name
+    'audit'
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

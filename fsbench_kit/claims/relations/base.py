@@ -119,6 +119,12 @@ class Relation(ABC):
         Whether it is about how runs were made, which the logs state, and not about figures.
     limit
         What stands before the stated size, for people.
+
+    Examples
+    --------
+    >>> from fsbench_kit.claims.relations import RELATIONS
+    >>> RELATIONS["ratio"].needs, RELATIONS["ratio"].compares, RELATIONS["value"].compares
+    (('metric', 'size'), True, False)
     """
 
     needs: ClassVar[tuple[str, ...]] = ("metric", "size")

@@ -116,6 +116,14 @@ def side_by_side(
     interval is ``sqrt(1 + n/k)`` times as wide as the mean's, where n is the number of pairs behind the mean and
     k that behind the published ratio: 1 for single runs, 3 for means of three. Without pairs both are harmonic
     means of the groups' numbers of runs.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> both = side_by_side(published, fsb.read("raw_results/replicated/sysbench-rhel72-again"))
+    >>> both.filter(pattern="rndrd", operation="read", metric="iops").select("direction", "size").row(0)
+    ('open', 'inside')
     """
     if published.runs["filesystem"].drop_nulls().is_empty():
         return pl.DataFrame(schema=COLUMNS)

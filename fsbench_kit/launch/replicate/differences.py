@@ -73,7 +73,14 @@ _KINDS: Final = ("workload", "system", "target")
 
 
 def caveats(replicated: Dataset) -> list[str]:
-    """Say what bears a filesystem's name in a replication and is not what people think of by that name."""
+    """Say what bears a filesystem's name in a replication and is not what people think of by that name.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> caveats(fsb.read("raw_results/replicated"))[0].partition(":")[0]
+    "The replication's zfs is zfs-fuse, pool version 23"
+    """
     known = (
         effective(replicated.settings)
         .filter(pl.col("key") == "filesystem_version")
@@ -96,6 +103,16 @@ def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tup
         The runs of both.
     plan
         That of the replication.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import replication
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> replicated = fsb.read("raw_results/replicated/sysbench-rhel72-again")
+    >>> (said,) = effects_of_scale(published, replication(published, scale="minutes").plan, replicated)
+    >>> print(said.partition(":")[0])
+    Runs of 1 s instead of 180 s end before slower things show
     """
     then = {workload.name: workload for workload in replication(published, directories=["."]).plan.workload}
     pairs = [(workload, then.get(workload.name)) for workload in plan.workload]

@@ -42,6 +42,15 @@ def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
     ------
     RequestError
         If `where` is another.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import replication
+    >>> again = replication(fsb.read("raw_results/published/sysbench-rhel72"), scale="minutes")
+    >>> reason_not_to_run("recorded", again.plan, Path.cwd())
+    'the parameter where is "recorded".'
     """
     if where == "recorded":
         return 'the parameter where is "recorded".'
@@ -75,6 +84,14 @@ def left_out(published: Dataset, folder: Path) -> dict[str, str]:
     -------
     dict
         Filesystem or tool -> a sentence.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import fsbench_kit as fsb
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> left_out(published, Path("raw_results/replicated/sysbench-rhel72-again"))
+    {}
     """
     known_as = {image["name"]: image["name"] for image in images(published)}
     known_as |= {table["name"]: table["tool"] for table in workloads(published).tables}
@@ -100,6 +117,12 @@ def recorded(study: str, root: Path, where: str = "recorded") -> Path:
     ------
     RequestError
         If there is none.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> recorded("sysbench-rhel72", Path.cwd()).as_posix()
+    'raw_results/replicated/sysbench-rhel72-again'
     """
     if (root / where / PLAN).is_file():
         return Path(where)
@@ -125,6 +148,15 @@ def expected_seconds(study: str, plan: Plan, root: Path) -> float | None:
         What would be run.
     root
         The project's root.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import replication
+    >>> again = replication(fsb.read("raw_results/published/sysbench-rhel72"), scale="minutes")
+    >>> round(expected_seconds(again.study, again.plan, Path.cwd()))
+    52
     """
     try:
         folder = root / recorded(study, root)
@@ -158,7 +190,14 @@ def _amount(workload: Workload) -> int:
 
 
 def space_by_scale(published: Dataset) -> dict[str, int]:
-    """Return the bytes that a replication needs at each scale: for an image, and what is copied to it."""
+    """Return the bytes that a replication needs at each scale: for an image, and what is copied to it.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> space_by_scale(fsb.read("raw_results/published/sysbench-rhel72"))["minutes"]
+    536870912
+    """
     return {name: _space(replication(published, scale=name).plan) for name in SCALES}
 
 

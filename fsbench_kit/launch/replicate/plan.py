@@ -34,6 +34,14 @@ class Replication:
         What is to be run.
     changes
         What `departures` says of the plan.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import replication
+    >>> again = replication(fsb.read("raw_results/published/sysbench-rhel72"), scale="minutes")
+    >>> again.study, again.plan.id, again.changes[0]
+    ('sysbench-rhel72', 'sysbench-rhel72-again', 'All files together: 128 MiB instead of 2 GiB.')
     """
 
     study: str
@@ -179,6 +187,15 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
         The study's data.
     plan
         One that `replication` derived from it, at any scale; also as a launch of it wrote it down.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> for said in departures(published, replication(published, scale="minutes").plan)[:2]:
+    ...     print(said)
+    All files together: 128 MiB instead of 2 GiB.
+    Each run: 1 s instead of 180 s.
     """
     ran = workloads(published)
     study = {table["name"]: table for table in ran.tables}

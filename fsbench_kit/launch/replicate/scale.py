@@ -31,6 +31,11 @@ class Limits:
         The memory that it has, where its files are to be larger than that: they shrink with it.
     repeats
         How often it is made on each filesystem.
+
+    Examples
+    --------
+    >>> Limits(seconds=10, repeats=5).space
+    inf
     """
 
     space: float = math.inf
