@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from fsbench_kit.claims.figure_text import metric_of
 from fsbench_kit.claims.relations import RELATIONS, Finding
-from fsbench_kit.claims.words import metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from fsbench_kit.formats.literals import literals
 from fsbench_kit.formats.text import Text
-from fsbench_kit.formats.words import LONG, places_of_words
+from fsbench_kit.formats.word_search import LONG, places_of_words
 from fsbench_kit.model.records import Diagnostic
 
 UNREAD: Final = "UNREAD"

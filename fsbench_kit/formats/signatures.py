@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from fsbench_kit.formats.words import LONG, places_of_words
+from fsbench_kit.formats.word_search import LONG, places_of_words
 
 _REACH: Final = 400
 """So far around its word a signature reaches."""

@@ -26,7 +26,7 @@ from fsbench_kit.launch.hosts_study import HostsStudy, Part
 from fsbench_kit.launch.launcher import LaunchResult, study_name
 from fsbench_kit.launch.locks import Owner, locked
 from fsbench_kit.launch.plan import plan_text, read_plan
-from fsbench_kit.launch.remote import Answer, Block, begin, look, stop
+from fsbench_kit.launch.remote import Answer, Block, begin, poll, stop
 from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.study import HOSTS, PLAN
 from fsbench_kit.launch.targets import Folders
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.remote import Look
+    from fsbench_kit.launch.remote import LaunchState
 
 PATIENCE: Final = 600.0
 """So many seconds a host may be silent before it counts as lost."""
@@ -265,10 +265,10 @@ class _Launch:
         if home.unfinished:
             self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
 
-    def _seen_to_its_end(self, part: Part, block: Block) -> Look:
+    def _seen_to_its_end(self, part: Part, block: Block) -> LaunchState:
         """Look at a launch, and bring home what it has finished, until it has ended."""
         while True:
-            seen: Look = self._asked(part, look, block, self.study.home(part).made)
+            seen: LaunchState = self._asked(part, poll, block, self.study.home(part).made)
             self._take(part, seen)
             if (not seen.is_running and seen.is_all) or self._stop.wait(_PAUSE if seen.is_all else 0):
                 return seen
@@ -286,7 +286,7 @@ class _Launch:
                 if time.monotonic() - silent_since > self.patience or self._stop.wait(_PAUSE):
                     raise LaunchError(f"it does not answer ({error}); what runs there goes on") from None
 
-    def _take(self, part: Part, seen: Look) -> None:
+    def _take(self, part: Part, seen: LaunchState) -> None:
         """Put what a host has sent into its place."""
         place = self.study.folder / part.name
         if seen.files and not (place / PLAN).is_file():

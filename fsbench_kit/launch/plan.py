@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field, ValidationError, model_validator
 
 from fsbench_kit.launch.ageing import Ageing
+from fsbench_kit.launch.argv import Around
 from fsbench_kit.launch.matrix import MODELS, expand
 from fsbench_kit.launch.named_hosts import Hosts
 from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt
@@ -48,7 +49,6 @@ from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Folders, Target
 from fsbench_kit.launch.tuning import TUNING, Tuning
-from fsbench_kit.launch.words import Around
 from fsbench_kit.launch.workloads import Argv, Workload
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.suggestions import did_you_mean

@@ -58,7 +58,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LaunchState:
     """What there is to see of a launch.
 
     Attributes
@@ -131,7 +131,7 @@ def begin(block: Block, plan: str, study: str) -> None:
         block.file("pid").write_text(str(process.pid), encoding="ascii")
 
 
-def look(block: Block, known: Collection[str]) -> Look:
+def poll(block: Block, known: Collection[str]) -> LaunchState:
     """Look at a launch, and return runs of it that are not known yet."""
     with _lock(block) as lock:
         is_running = lock is None
@@ -144,7 +144,7 @@ def look(block: Block, known: Collection[str]) -> Look:
         runs[run.name] = {str(path.relative_to(run)): _content(path) for path in run.rglob("*") if path.is_file()}
         size += sum(map(len, runs[run.name].values()))
     exit_code = _content(block.file("exit")).strip()
-    return Look(
+    return LaunchState(
         is_running=is_running,
         exit_code=int(exit_code) if exit_code else None,
         files={path.name: path.read_bytes() for path in own.glob("*") if path.is_file()},

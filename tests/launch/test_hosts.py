@@ -471,8 +471,8 @@ def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Execu
 def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_path: Path) -> None:
     block = Block(str(tmp_path), "fleet", "a")
     neighbour.submit(remote.begin, block, SHORT, "fleet").result()
-    _wait_for(lambda: not neighbour.submit(remote.look, block, ()).result().is_running)
-    seen = neighbour.submit(remote.look, block, ()).result()
+    _wait_for(lambda: not neighbour.submit(remote.poll, block, ()).result().is_running)
+    seen = neighbour.submit(remote.poll, block, ()).result()
     assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
     assert {json.loads(run["run.json"])["study"] for run in seen.runs.values()} == {"fleet"}
 

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from fsbench_kit.claims.figure_text import metric_of, shown, value_text
 from fsbench_kit.claims.sizes import Stated, stated
-from fsbench_kit.claims.words import metric_of, shown, value_text
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fsbench_kit.claims.figure_text import metric_of, value_text
 from fsbench_kit.claims.figures import Cell, Figure, Order, figures_of, order, paired_cells
 from fsbench_kit.claims.groups import comparisons, order_of
 from fsbench_kit.claims.relations.base import (
@@ -20,7 +21,6 @@ from fsbench_kit.claims.relations.base import (
     within_limit,
 )
 from fsbench_kit.claims.sizes import Stated, stated
-from fsbench_kit.claims.words import metric_of, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from fsbench_kit.data.project import LAUNCHED
+from fsbench_kit.launch.argv import Around
 from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
 from fsbench_kit.launch.targets.steps import Command, Commands, Ready, Restoring, StepError
 from fsbench_kit.launch.tools import Program, not_installed
 from fsbench_kit.launch.tuning import TUNING, Tuning
-from fsbench_kit.launch.words import Around
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import model_validator
 
+from fsbench_kit.launch.argv import Around
 from fsbench_kit.launch.schema import Count, Name, Seconds, Truth, VariedTable, named
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.launch.tuning import TUNING, Tuning
-from fsbench_kit.launch.words import Around
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:

@@ -29,11 +29,11 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
+from fsbench_kit.launch.argv import Argv
 from fsbench_kit.launch.named_hosts import Hosts
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import PlanTable
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.words import Words
 from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
 from fsbench_kit.launch.workloads.together import together
 from fsbench_kit.model.units import quantity
@@ -130,7 +130,7 @@ class Command(BaseWorkload):
     logs: ClassVar = (_LOG,)
 
     tool: Literal["command"]
-    command: Words
+    command: Argv
     figures: Annotated[
         dict[Annotated[str, Field(pattern=r"^[a-z]\w{0,40}$")], Figure],
         Field(description="a table of figures, each under a name in small letters with a table of its own"),

@@ -37,7 +37,7 @@ def _without_devices(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-Words = Annotated[
+Argv = Annotated[
     tuple[str, ...],
     BeforeValidator(_beside_the_plan),
     AfterValidator(_without_devices),
@@ -46,7 +46,7 @@ Words = Annotated[
 """A command. A first word like ``./build.sh`` names a file beside the plan."""
 
 Around = Annotated[
-    tuple[Words, ...],
+    tuple[Argv, ...],
     Field(strict=False, description="a list of commands, each a list of words", examples=[[["./quiet.sh", "on"]]]),
 ]
 """Commands around a run. They stand in its directory on the target."""
