@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import hashlib
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,8 +108,9 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
     _copy(page, copy)
     draft = write_draft(own, fsb.read(copy), claims=True)
     for line in draft.runs:
-        out.print(line, markup=False)
-    err.print(f"Check there which run is which, and fill in a claim. Then: fsbench audit {own}")
+        out.print(line)
+    command = shlex.join(["fsbench", "audit", str(own)])
+    err.print(f"Check there which run is which, and fill in a claim. Then: {command}")
     return None
 
 

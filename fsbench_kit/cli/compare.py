@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.text import Text
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
@@ -141,7 +140,7 @@ def compare_command(
         raise RequestError(error.what, hint=_hint(error, dataset, factor, paths)) from None
     comparison = masked(comparison, dataset, mask=mask)
     if said is not None:
-        out.print(Text(said))
+        out.print(said)
     if comparison.is_empty():
         raise _nothing_in_common(dataset, factor)
     listed = comparison if metric else tables.effects(comparison)
@@ -162,9 +161,9 @@ def compare_command(
     if twins := comparison.height - listed.height:
         more = "--metric NAME shows one, --to FILE has all of them"
         say = "row says" if twins == 1 else "rows say"
-        out.print(Text(f"{twins} more {say} the same in another metric: {more}."))
+        out.print(f"{twins} more {say} the same in another metric: {more}.")
     for finding in [*_changes(dataset, factor, margin, which), *tables.findings(listed)]:
-        out.print(Text(finding))
+        out.print(finding)
     print_unusable(dataset.diagnostics)
     if gate:
         report = Gate(comparison, margin if tolerance is None else tolerance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +37,8 @@ def init_command(
         if names is not None:
             raise RequestError("there are no logs whose names could mean something", file=folder)
         start(folder)
-        out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: fsbench report")
+        there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}; "
+        out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: {there}fsbench report")
         return
     if dataset.runs["study"].null_count() == 0:
         raise RequestError("all logs here have a study.toml already", file=folder)
@@ -45,7 +47,7 @@ def init_command(
 
     err.print(tables.contents(dataset))
     write_draft(folder, dataset, names=names)
-    out.print(f"Next: fsbench report {folder}")
+    out.print(f"Next: fsbench report {shlex.quote(str(folder))}")
 
 
 def _read(folder: Path) -> fsb.Dataset | None:

@@ -97,7 +97,8 @@ def found_plan(name: str) -> Path:
     from fsbench_kit.data.project import STARTER
 
     candidates = [name, f"{name}.toml", f"plans/{name}", f"plans/{name}.toml"]
-    found = next((path for each in candidates if (path := Path(found_path(each))).exists()), None)
+    paths = (Path(found_path(each)) for each in candidates)
+    found = next((path for path in paths if path.exists() and not path.is_dir()), None)
     if found is not None:
         return found
     plans = {path.stem for folder in (STARTER / "plans", Path("plans")) for path in folder.glob("*.toml")}

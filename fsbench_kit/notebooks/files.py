@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import nbformat
 
+from fsbench_kit.data.absent import said_of_absent
 from fsbench_kit.model.errors import ReportError
 from fsbench_kit.notebooks.parameters import Parameter, checked, declared
 
@@ -50,7 +51,10 @@ def load(notebook: Path) -> nbformat.NotebookNode:
     """
     try:
         return nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, no-any-return]
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        what = said_of_absent(notebook) or f"cannot read the notebook: {error.strerror}"
+        raise ReportError(what, file=notebook) from error
+    except ValueError as error:
         raise ReportError(f"cannot read the notebook: {error}", file=notebook) from error
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fsbench_kit.data.absent import said_of_absent
 from fsbench_kit.data.problems import problems
 from fsbench_kit.model.errors import ReportError
 
@@ -82,7 +83,10 @@ def read_spec(path: Path) -> ReportSpec:
     """
     try:
         return ReportSpec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ReportError(f"cannot read the report's description: {error}", file=path) from error
+    except OSError as error:
+        what = said_of_absent(path) or f"cannot read the report's description: {error.strerror}"
+        raise ReportError(what, file=path) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReportError(f"the report's description is not TOML: {error}", file=path) from error
     except ValidationError as error:
         raise ReportError("\n".join(problems(error, ReportSpec)), file=path) from error

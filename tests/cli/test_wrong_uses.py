@@ -115,6 +115,7 @@ WRONG = {
     "report logs --to /proc/x": "/proc/x: cannot write it: No such file or directory Name a place that you can",
     "launch quikc --dry-run": "Did you mean quick?",
     "launch prose --dry-run": "prose",
+    "launch logs --dry-run": "logs: there is no such plan The choices are:",
     "launch --retry-failed": "--retry-failed needs --resume",
     "launch --resume nothing": "nothing",
     "launch quick --ssh hosts.txt --retry-failed": "--retry-failed needs --resume",

@@ -80,11 +80,19 @@ def test_a_template_that_is_given_is_written_down(tmp_path: Path) -> None:
 
 
 def test_init_without_logs_starts_a_project(tmp_path: Path) -> None:
-    assert "Next: fsbench report" in _fsbench("init", tmp_path / "new").output
-    assert (tmp_path / "new" / "notebooks" / "03_compare.ipynb").is_file()
-    assert not (tmp_path / "new" / "study.toml").exists()
+    new = tmp_path / "my [/b] project"
+    assert f"Next: cd '{new}'; fsbench report" in " ".join(_fsbench("init", new).output.split())
+    assert (new / "notebooks" / "03_compare.ipynb").is_file()
+    assert not (new / "study.toml").exists()
     with pytest.raises(RequestError, match="notebooks"):
-        _fsbench("init", tmp_path / "new")
+        _fsbench("init", new)
+
+
+def test_commands_to_copy_quote_what_a_folder_is_called(tmp_path: Path) -> None:
+    folder = _logs(tmp_path / "[/b] of mine", "xfs.log")
+    assert f"Next: fsbench report '{folder}'" in " ".join(_fsbench("init", folder).output.split())
+    (folder / "study.toml").unlink()
+    assert f"Then: fsbench audit '{folder}'\n" in _fsbench("audit", folder / "xfs.log").output
 
 
 def _article(published: Path) -> str:

@@ -82,7 +82,7 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("title = ", "cannot read"),
+        ("title = ", "is not TOML: Invalid value"),
         ("title = 'a'", '"notebook" is missing'),
         ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", r'"name" in \[\[notebook\]\] must match'),
         (
@@ -96,6 +96,18 @@ def test_a_spec_that_is_wrong_says_where(tmp_path: Path, text: str, match: str) 
     path.write_text(text)
     with pytest.raises(ReportError, match=match):
         read_spec(path)
+
+
+def test_what_is_not_there_is_told_with_what_is_near(project: Path) -> None:
+    folder = project / "notebooks"
+    with pytest.raises(ReportError, match=r"No such file or directory\. Did you mean report\.toml\?"):
+        report("notebooks/rpeort.toml")
+    first = read_spec(folder / "report.toml").notebook[0].file
+    (folder / "report.toml").write_text(SPEC.replace(first, first.replace(".ipynb", ".ipnyb")))
+    with pytest.raises(ReportError, match=f"ipnyb: No such file or directory. Did you mean {Path(first).name}"):
+        report()
+    with pytest.raises(ReportError, match=r"cannot read the report's description: Is a directory"):
+        read_spec(folder)
 
 
 def test_a_report_with_wrong_parameters_runs_nothing(project: Path) -> None:
