@@ -294,14 +294,13 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         **design.columns(baseline.height, estimates.remarks).to_dict(),
     )
     higher = pl.col("better") == "higher"
-    return (
-        judged(rows, 1 - options.confidence)
-        .with_columns(
-            margin=pl.lit(options.margin),
-            n_for=pl.when(higher).then("above").otherwise("below"),
-            n_against=pl.when(higher).then("below").otherwise("above"),
-        )
-        .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+    found = judged(rows, 1 - options.confidence).with_columns(
+        margin=pl.lit(options.margin),
+        n_for=pl.when(higher).then("above").otherwise("below"),
+        n_against=pl.when(higher).then("below").otherwise("above"),
+    )
+    return found.select(COLUMNS.keys()).cast(
+        {name: kind for name, kind in COLUMNS.items() if found.schema[name] != kind}
     )
 
 

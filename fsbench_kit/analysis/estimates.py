@@ -33,16 +33,18 @@ NUMBERS: Final = (
     "prediction_high",
     "break_even_cv",
     "p",
+    "p_equivalent",
+    "units",
+    "above",
+    "below",
 )
+"""The last four are no columns of a comparison: p of "the ratio lies beyond the margin", how many units there are,
+and in how many pairs the candidate has the greater figure, and the smaller one."""
 
 WORDS: Final = ("estimand", "method", "companion_method", "over")
 
-TESTS: Final = (
-    *stats.LogRatio._fields,
-    *("units", "per_unit", "degrees", "above", "below", "p_equivalent"),
-)
-"""What the verdict rests on besides: the estimate that is tested, how much less and more its rounding allows, and
-in how many pairs the candidate has the greater figure, and the smaller one."""
+TESTS: Final = (*stats.LogRatio._fields, "per_unit", "degrees")
+"""What the tests rest on: the estimate, its spread, and how much less and more its rounding allows."""
 
 
 class Estimates:
@@ -103,7 +105,7 @@ class Estimates:
 
     def columns(self) -> dict[str, pl.Series]:
         """Return all columns; what is not finite is null: an unknown, an open end, a lower bound of nothing."""
-        known = {name: np.where(np.isfinite(values), values, np.nan) for name, values in self.numbers.items()}
+        known = {name: np.where(np.isfinite(self.numbers[name]), self.numbers[name], np.nan) for name in NUMBERS}
         words = {name: self.text(name) for name in WORDS}
         return {**pl.DataFrame(known, nan_to_null=True).to_dict(), **words}
 

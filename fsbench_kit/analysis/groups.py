@@ -68,24 +68,22 @@ class Groups:
     def _roles(self) -> dict[Role, pl.DataFrame]:
         return {role: self.table[self.pairs[role]] for role in ROLES}
 
-    @property
+    @cached_property
     def first(self) -> Ints:
         """Where in the order each group begins."""
-        n: Ints = self.table["n"].to_numpy()
-        return n.cumsum() - n
+        return _first(self.table["n"].to_numpy())
 
     def having(self, *which: pl.Expr) -> Bools:
         """Tell which groups have a measurement of some kind."""
         found = np.zeros(self.table.height, dtype=np.bool_)
-        found[self.measurements.filter(*which)["group"].to_numpy()] = True
+        found[self.measurements.select(pl.col("group").filter(*which)).to_series().to_numpy()] = True
         return found
 
     def alike(self, column: str) -> Bools:
         """Tell in which groups all measurements have the same text in a column, or all of them none."""
-        texts = self.measurements[column]
-        if texts.is_empty() or texts.eq_missing(texts[0]).all():
+        if not differing(self.measurements, [column]):
             return np.ones(self.table.height, dtype=np.bool_)
-        numbers = texts.cast(pl.Categorical).to_physical().cast(pl.Int64)
+        numbers = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64)
         code = numbers.fill_null(-1).to_numpy()[self.order]
         same: Bools = np.minimum.reduceat(code, self.first) == np.maximum.reduceat(code, self.first)
         return same
@@ -198,7 +196,7 @@ def _meant(dataset: Dataset, factor: str) -> str:
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
     """Return the study as a part of the cell: null in those of a single level, which only others compare with."""
-    if measurements["study"].n_unique() == 1:
+    if not differing(measurements, ["study"]):
         return measurements["study"]
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
     single = levels.filter(pl.len().over("study") == 1)
@@ -234,7 +232,7 @@ def groups_of(
         If the baseline is not in the data, or is given where there is none.
     """
     measured = measurements.filter(~UNMEASURED)
-    table = _table(measured, keys)
+    table, order = _table(measured, keys)
     names = levels_of(measured)
     if baseline is not None and with_what != "baseline":
         raise RequestError(
@@ -247,7 +245,6 @@ def groups_of(
             hint=known_instead(baseline, names),
         )
     pairs = _pairs(table, names, baseline, with_what)
-    order = table["place"].explode().to_numpy()
     group = np.empty(measured.height, dtype=np.uint32)
     group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())
     of_cell = [*keys, "level"]
@@ -255,20 +252,37 @@ def groups_of(
         table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
     )
     in_groups = measured.with_columns(group=group)
-    return Groups(in_groups, order, table.drop("place"), pairs, before)
+    return Groups(in_groups, order, table, pairs, before)
 
 
-def _table(measured: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the groups of measurements, each with the places of its own."""
+def _table(measured: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
+    """Return the groups of measurements, and the places of these, one group after the other."""
     apart = telling(measured, keys)
-    numbered = measured.select("run_id", "averaged_over", key=measured.select(*apart, "level").hash_rows())
-    groups = numbered.with_row_index("place").group_by("key", maintain_order=True).agg("place", **_OF_GROUP)
-    alike = [pl.lit(measured[key].first(), measured.schema[key]).alias(key) for key in keys if key not in apart]
-    first = measured.select(*apart, "level", "unit")[groups["place"].list.first()].with_columns(alike)
-    first = first.select(*keys, "level", "unit")
-    cell = first.select(first.select(apart).hash_rows().alias("cell")).to_series()
-    table = pl.concat([first, groups.drop("key")], how="horizontal").with_row_index("group")
-    return table.with_columns(cell=pl.col("group").min().over(cell))
+    key = measured.select(*apart, "level").hash_rows().alias("key")
+    places = key.to_frame().with_row_index("place").group_by("key", maintain_order=True).agg("place")["place"]
+    order = places.explode().to_numpy().astype(np.intp)
+    table = _described(measured, order, places.list.len().to_numpy().astype(np.int64), keys)
+    cell = table.select(apart).hash_rows().alias("cell")
+    return table.with_columns(cell=pl.col("group").min().over(cell)), order
+
+
+def _described(measurements: pl.DataFrame, order: Ints, n: Ints, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the table of `Groups`, given the places of each group's measurements, one after the other."""
+    first = _first(n)
+    runs = np.add.reduceat(measurements["run_id"].hash().to_numpy()[order], first)  # equal for equal sets
+    table = measurements.select(*keys, "level", "unit")[order[first]].with_columns(n=n, runs=runs)
+    averaged = measurements["averaged_over"].fill_null(1)  # a log is of one run, unless its study says otherwise
+    if averaged.max() == 1:
+        return table.with_columns(averaged_over=pl.lit(None, averaged.dtype)).with_row_index("group")
+    of_each = averaged.to_numpy()[order]
+    least, most = (np.minimum.reduceat(of_each, first), np.maximum.reduceat(of_each, first))
+    several = pl.Series((least == most) & (most > 1))
+    return table.with_columns(averaged_over=pl.when(several).then(pl.Series(most))).with_row_index("group")
+
+
+def _first(n: Ints) -> Ints:
+    """Return where each of several groups begins, given how many each has."""
+    return n.cumsum() - n
 
 
 def levels_of(measurements: pl.DataFrame) -> list[str]:
@@ -307,40 +321,32 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with
         "study",
         "level",
         place=level.replace_strict(names, range(len(names)), return_dtype=pl.Int64),
-    ).sort("cell", "place")
+    )
+    groups = groups[np.lexsort((groups["place"].to_numpy(), groups["cell"].to_numpy()))]
     if with_what == "previous":
         former = groups.select("cell", "place", baseline=pl.col("group").shift().over("cell"), candidate="group")
         return former.drop_nulls("baseline").select(ROLES)
     of_study = (
         pl.when((level == "ext4").any()).then(level == "ext4").otherwise(pl.col("place") == pl.col("place").min())
     )
-    is_base = of_study.over("study") if baseline is None else level == baseline
+    if differing(groups, ["study"]):
+        of_study = of_study.over("study")
+    is_base = of_study if baseline is None else level == baseline
     first, others = (groups, groups) if with_what == "all" else (groups.filter(is_base), groups.filter(~is_base))
     both = first.join(others, on="cell", suffix="_other", maintain_order="left_right")
     once = pl.col("place") < pl.col("place_other") if with_what == "all" else pl.lit(value=True)
     return both.filter(once).select(baseline="group", candidate="group_other")
 
 
-_AVERAGED: Final = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
-_OF_GROUP: Final = {
-    "n": pl.len().cast(pl.Int64),
-    "runs": pl.col("run_id").hash().sum(),  # equal for equal sets
-    "averaged_over": pl.when(_AVERAGED.min() == _AVERAGED.max(), _AVERAGED.max() > 1).then(_AVERAGED.max()),
-}
-"""What is known of a group besides its cell."""
-
-
 def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     """Return pairs of groups that were chosen elsewhere, each given by its measurements."""
     groups = [measurements for pair in pairs for measurements in pair]
-    measurements = pl.concat(
-        rows.with_columns(group=pl.lit(number, pl.UInt32)) for number, rows in enumerate(groups)
-    )
-    table = measurements.group_by("group", maintain_order=True).agg(
-        pl.col(*CELL, "unit", "level").first(), **_OF_GROUP
-    )
-    both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
+    n = np.array([measurements.height for measurements in groups], dtype=np.int64)
+    group = pl.Series("group", np.repeat(np.arange(n.size, dtype=np.uint32), n))
+    measurements = pl.concat(groups).with_columns(group)
     order = np.arange(measurements.height)
+    table = _described(measurements, order, n, CELL)
+    both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
     return Groups(measurements, order, table, pl.DataFrame(both), measurements.clear())
 
 
@@ -366,5 +372,10 @@ def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
 
 def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the keys in which measurements differ; the others cost time in grouping, and group nothing."""
+    return differing(measurements, keys) or [keys[0]]
+
+
+def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return the columns in which measurements differ."""
     alike = measurements.select(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
-    return [key for key, same in zip(keys, alike, strict=True) if not same] or [keys[0]]
+    return [key for key, same in zip(keys, alike, strict=True) if not same]

@@ -71,17 +71,12 @@ class Remarks:
 
     def columns(self, rows: int, *after: Remarks) -> pl.DataFrame:
         """Return ``reasons`` and ``footnotes`` of all rows, with those of further remarks after one's own."""
+        nothing = pl.lit(None, pl.String)
+        every = pl.select(row=pl.int_range(rows), code=nothing, text=nothing)
         added = [frame for remarks in (self, *after) for frame in remarks._added]
-        lists = (
-            pl.concat(added)
-            .group_by("row", maintain_order=True)
-            .agg(reasons=pl.col("code").drop_nulls().unique(maintain_order=True), footnotes="text")
-        )
-        every = pl.DataFrame({"row": pl.int_range(rows, eager=True)})
-        none = pl.lit([], dtype=pl.List(pl.String))
-        return every.join(lists, on="row", how="left", maintain_order="left").select(
-            pl.col("reasons", "footnotes").fill_null(none)
-        )
+        known, texts = (pl.col(name).drop_nulls() for name in ("code", "text"))
+        of_rows = pl.concat([every, *added]).group_by("row", maintain_order=True)
+        return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
 
 
 _SCHEMA: Final = {"row": pl.Int64, "code": pl.String, "text": pl.String}

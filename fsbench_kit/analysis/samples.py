@@ -71,11 +71,10 @@ class Sampler:
 
     def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order in which they were started; that of all is known."""
-        sample = self.group(groups)
-        started = self._groups.ragged(self._groups.measurements["started_at"].to_physical())
-        started = started[groups, : sample.values.shape[1]]
-        if sample.is_complete and (np.diff(np.ma.getdata(started), axis=-1) >= 0).all():
+        sample, times = self.group(groups), self._groups.measurements["started_at"]
+        if times.is_sorted():
             return sample
+        started = self._groups.ragged(times.to_physical())[groups, : sample.values.shape[1]]
         order = started.argsort(axis=-1, kind="stable", endwith=True)
         places = np.arange(groups.size)[:, None], order
         return Sample(sample.values[places], sample.present[places])
@@ -83,8 +82,7 @@ class Sampler:
 
 def _as_sample(values: Runs) -> Sample:
     """Return values without a check: those that have no logarithm are in no row that is estimated."""
-    absent = np.ma.getmaskarray(values)
-    return Sample(np.where(absent, 1.0, np.ma.getdata(values)), ~absent)
+    return Sample(values.filled(1.0), np.asfortranarray(~np.ma.getmaskarray(values)))
 
 
 def shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:

@@ -42,6 +42,8 @@ def look(groups: Groups, found: Estimates) -> Bools:
         group, level = groups.pairs[role].to_numpy(), groups.of(role, "level").to_series()
         for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
             rows = np.flatnonzero(which[group])
+            if not rows.size:
+                continue
             said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
             found.remarks.note(rows, said.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)

@@ -40,6 +40,8 @@ def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[
 
 def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
     """Do the same as `ragged` with the values of all cells, one after the other, and how many each cell has."""
+    if sizes.size and (sizes == sizes[0]).all():
+        return np.ma.MaskedArray(np.asfortranarray(values.reshape(sizes.size, sizes[0])))
     absent = np.arange(sizes.max(initial=0)) >= sizes[:, None]
     dense = np.zeros(absent.shape, order="F")
     dense[~absent] = values

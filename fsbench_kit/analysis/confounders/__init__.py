@@ -62,7 +62,7 @@ def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tupl
     """
     found: tuple[list[str], list[str]] = [], []
     for of_one in (False, True):
-        chosen = [pair for pair in pairs if _of_same_runs(*pair) == of_one]
+        chosen = [pair for pair in pairs if pair[0].height and _of_same_runs(*pair) == of_one]
         if chosen:
             said = check(Design(paired(chosen), evidence), of_one=of_one).sentences()
             for known, new in zip(found, said, strict=True):

@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
 from fsbench_kit.analysis.design import OTHER, Design
-from fsbench_kit.analysis.facts import counted, is_default
+from fsbench_kit.analysis.facts import counted, facts, is_default
 from fsbench_kit.analysis.groups import ROLES
 from fsbench_kit.analysis.settings import NOT_KNOWN
 from fsbench_kit.data.labelled import GROUP
@@ -24,7 +24,7 @@ DIFFERS: Final = "{} differs: {} against {}."
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
-    if design.settings.is_empty():
+    if design.of(facts).is_empty():
         return NOTHING
     told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
     first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
@@ -124,7 +124,7 @@ _MOST: Final = 4
 @confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
 def _known_of_one(design: Design) -> pl.DataFrame:
     """Name the settings that are known of one group only, each group's in a sentence."""
-    if design.settings.is_empty():
+    if design.of(facts).is_empty():
         return NOTHING
     beside = (
         design.once(_side_by_side).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
@@ -155,7 +155,7 @@ def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
 @confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
 def _own_options(design: Design) -> pl.DataFrame:
     """Name the mount options that belong to one filesystem, where the factor brings them with it."""
-    if design.settings.is_empty():
+    if design.of(facts).is_empty():
         return NOTHING
     own = design.once(_side_by_side).filter(
         ~counted(design.factor), pl.col("kind") != "name", pl.col("key").str.starts_with("mount")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.confounders.entry import confounder
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
@@ -37,11 +38,7 @@ def _in_blocks(design: Design) -> pl.DataFrame:
         )
         .filter(pl.col("a") > 0, pl.col("b") > 0)
     )
-    orders = launches.select("a", "b", "runs").unique()
-    chances = orders.with_columns(
-        chance=pl.Series([stats.few_alternations_p(*order) for order in orders.rows()], dtype=pl.Float64)
-    )
-    by_pair = launches.join(chances, on=["a", "b", "runs"], maintain_order="left").group_by(
+    by_pair = launches.with_columns(_few_alternations(launches).alias("chance")).group_by(
         "pair", maintain_order=True
     )
     chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
@@ -59,6 +56,12 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     )
 
 
+def _few_alternations(orders: pl.DataFrame) -> pl.Series:
+    """Return how likely it is that so many runs of both groups in random order alternate so little."""
+    chance = functools.cache(stats.few_alternations_p)
+    return pl.Series([chance(*order) for order in orders.select("a", "b", "runs").rows()], dtype=pl.Float64)
+
+
 _SEPARATE: Final = 0.34
 """How likely it may be in a random order that one group came first in all launches: as with two runs of each."""
 
@@ -74,6 +77,8 @@ _RARE: Final = 0.01
 )
 def _in_one_boot(design: Design) -> pl.DataFrame:
     """Find pairs of groups that no boot ran both of, and only one boot ran one of."""
+    if not design.units["boot"].count():
+        return NOTHING
     a, b = (pl.col("boot").filter(pl.col("role") == role).n_unique() for role in (0, 1))
     return (
         design.units.drop_nulls("boot")
@@ -97,6 +102,8 @@ def _in_one_boot(design: Design) -> pl.DataFrame:
 )
 def _on_separate_dates(design: Design) -> pl.DataFrame:
     """Find pairs of groups that share no date, and name the dates unless the groups took turns by them."""
+    if not design.units["date"].count():
+        return NOTHING
     a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
     dates = (
         design.units.filter(pl.col("date").is_not_null().all().over("pair"), pl.col("launches") == 0)
@@ -112,9 +119,8 @@ def _on_separate_dates(design: Design) -> pl.DataFrame:
         first=_some(own[0]),
         second=_some(own[1]),
     )
-    chance = [stats.few_alternations_p(*order) for order in by_pair.select("a", "b", "runs").rows()]
     few = (pl.min_horizontal("a", "b") == 1) | (pl.col("runs") == 2)
-    return by_pair.filter(few | (pl.Series(chance, dtype=pl.Float64) < _RARE)).select(
+    return by_pair.filter(few | (_few_alternations(by_pair) < _RARE)).select(
         "pair", text=pl.format("The groups were run on dates of their own: {} against {}.", "first", "second")
     )
 
