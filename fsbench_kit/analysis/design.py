@@ -156,9 +156,14 @@ class Design:
             self._answers[question] = question(self)
         return self._answers[question]
 
-    def of_groups(self, *columns: str) -> pl.DataFrame:
-        """Return columns of the groups' table, beside ``group`` and ``set``, the number of its set of runs."""
-        return self.groups.table.select("group", *columns, set=pl.Series(self._set_of_group))
+    @property
+    def operations(self) -> pl.DataFrame:
+        """The operations of each group, beside ``metric`` and ``set``, the number of its set of runs."""
+        of_groups = self.groups.table.select("group", "metric", "operation", set=pl.Series(self._set_of_group))
+        if self.groups.alike("operation").all():
+            return of_groups
+        several = self.groups.measurements.select("group", "operation").unique(maintain_order=True)  # of a sum
+        return of_groups.drop("operation").join(several, on="group", maintain_order="left")
 
     def beside(self, of_sets: pl.DataFrame, *by: str, how: Literal["inner", "full"] = "inner") -> pl.DataFrame:
         """Set what is found of the sets of each pair side by side; columns of the candidate end in `OTHER`."""

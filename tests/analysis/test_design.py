@@ -13,6 +13,9 @@ import pytest
 import scipy.stats
 
 import fsbench_kit as fsb
+from fsbench_kit.analysis.confounders import between
+from fsbench_kit.analysis.design import Evidence
+from fsbench_kit.analysis.groups import comparable
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Measurement, Run, Setting
@@ -312,6 +315,20 @@ def test_a_cache_that_nothing_excludes_is_said(facts: dict[str, object], unknown
     assert ("the page cache cannot be excluded" in notes(found)) is unknown
     deleted = row(in_turn([facts] * 3, [facts] * 3, operation="delete"))
     assert "the page cache cannot be excluded" not in notes(deleted)
+
+
+@pytest.mark.parametrize(
+    "operations", [("delete", "read"), ("read", "delete"), ("read", "read"), ("delete", "create")]
+)
+def test_a_cache_counts_for_each_operation_of_a_sum(operations: tuple[str, str]) -> None:
+    data = assemble(
+        log
+        for number, operation in enumerate(operations)
+        for log in in_turn([{}] * 3, [{}] * 3, operation=operation, files=number)
+    )
+    both = [comparable(data, "filesystem").filter(level=name) for name in ("ext4", "xfs")]
+    _, besides = between([both], Evidence(data, "filesystem"))
+    assert any("the page cache cannot be excluded" in said for said in besides) is ("read" in operations)
 
 
 def test_memory_differs_by_more_than_what_a_kernel_keeps() -> None:

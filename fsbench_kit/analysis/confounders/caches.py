@@ -113,10 +113,10 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find operations on data of which neither direct I/O, nor the memory, nor what the disks moved is known."""
-    operations = design.of_groups("tool", "operation", "metric").filter(
-        ~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA)
-    )
     runs = design.members.join(design.of(_cache_facts), on="run_id")
+    if runs.is_empty():
+        return NOTHING
+    operations = design.operations.filter(~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA))
     exposed = (
         operations.select("set", "operation")
         .unique(maintain_order=True)
