@@ -82,10 +82,10 @@ def trend(
     Notes
     -----
     Of fewer than ten levels, a change is where a level is decidedly better or worse than the one before, by the
-    rules of every comparison. From ten levels on each level is one figure, and changes are where
-    `fsbench_kit.stats.levels` cuts their course; the ratio and its interval are Welch's, of the levels after
-    against those before, and p is corrected for all places and effects. So what differs from level to level by
-    chance, as boots do, is in the noise.
+    rules of every comparison, or where only what else differs withholds that. From ten levels on each level is one
+    figure, and changes are where `fsbench_kit.stats.levels` cuts their course; the ratio and its interval are
+    Welch's, of the levels after against those before, and p is corrected for all places and effects. So what
+    differs from level to level by chance, as boots do, is in the noise.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def trend(
     if course.is_empty():
         return nothing
     if len(names) < _MANY:
-        changes = _decided(_one_per_effect(compare(dataset, factor, consecutive=True, **options)))
+        changes = _decided(_one_per_effect(compare(dataset, factor, consecutive=True, **options)), confidence)
     else:
         steps = _steps(course, measured, Evidence(dataset, factor), names, confidence)
         changes = pl.DataFrame(list(steps), schema=_CHANGES, orient="row")
@@ -148,9 +148,13 @@ def _with_first(course: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([first, course], how="diagonal").select(*COLUMNS)
 
 
-def _decided(steps: pl.DataFrame) -> pl.DataFrame:
-    """Return the levels that are decidedly other than the one before."""
-    return steps.filter(pl.col("verdict").is_in(["better", "worse"])).with_columns(
+def _decided(steps: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Return the levels that are decidedly other than the one before, or as surely where a reason withholds it."""
+    shown = (pl.col("p") * pl.len() < 1 - confidence) & (
+        pl.max_horizontal("ci_high", 1 / pl.col("ci_low")) > pl.col("margin")
+    )
+    withheld = (pl.col("verdict") == "not comparable") & shown
+    return steps.filter(pl.col("verdict").is_in(["better", "worse"]) | withheld).with_columns(
         before="baseline", since="level", earliest="level", latest="level"
     )
 

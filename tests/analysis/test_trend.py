@@ -163,6 +163,18 @@ def test_what_else_differs_at_a_change_is_said_and_there_is_no_verdict() -> None
     assert said.endswith("There is no verdict: kernel differs: 6.6 against 6.12.")
 
 
+def test_so_it_is_of_few_levels() -> None:
+    """The fourth night is another kernel's as well; the second is, too, and as fast as those about it."""
+    kernels = {1: "6.1", **dict.fromkeys((0, 2), "6.6")}
+    found = trend(_nights([1.0, 1.0, 1.0, 0.85, 0.85], kernels), "date")
+    (change,) = found.changes.to_dicts()
+    assert (change["before"], change["since"]) == ("2026-03-03", "2026-03-04")
+    assert (change["verdict"], change["reasons"]) == ("not comparable", ["CONFIG_MISMATCH"])
+    (said,) = tables.trend_findings(found)
+    assert said.startswith("Since 2026-03-04, ")
+    assert "There is no verdict: kernel differs: 6.6 against 6.12." in said
+
+
 @pytest.mark.parametrize(("night", "dates"), [(0, "8 dates against 11"), (15, "7 dates against 12")])
 def test_a_level_in_doubt_takes_no_part_and_others_do(night: int, dates: str) -> None:
     """The log of its first run contradicts itself."""
