@@ -424,3 +424,27 @@ def test_a_gate_holds_a_bound_to_its_tolerance(tolerance: float, outcome: str) -
     assert table["verdict"].to_list() == ["worse"]
     assert table["ratio"].to_list() == [None]
     assert gate(table, tolerance)["outcome"].to_list() == [outcome]
+
+
+def test_a_gate_goes_by_the_ratio_and_not_by_what_rounding_allows() -> None:
+    """95 against 100 is a loss of 5 %, more than 1.05 tolerates, and rounding allows one of 4 %."""
+    table = compared(rates([100] * 10, [95] * 10, 0.5))
+    assert 1 / 1.05 < table["rounding_high"].item() < 0.96
+    assert gate(table, 1.05)["outcome"].to_list() == ["worse"]
+
+
+def test_a_gate_tells_first_of_what_loses_most_and_a_bound_stands_by_its_end() -> None:
+    """ext4 did at least twice what xfs did; in another cell xfs loses a tenth, in a third four fifths."""
+    bound = figure(None, metric="file_rate", state="censored", low=42000.0)
+    ext4, xfs = (
+        [
+            [figure(rate + n, metric="file_rate", operation=operation) for operation, rate in rates_of.items()]
+            for n in range(5)
+        ]
+        for rates_of in (
+            {"create": 10000.0, "delete": 10000.0},
+            {"create": 9000.0, "delete": 2000.0, "read": 20000.0},
+        )
+    )
+    table = compared(runs("ext4", [[*of_run, bound] for of_run in ext4]), runs("xfs", xfs))
+    assert gate(table, 1.05)["operation"].to_list() == ["delete", "read", "create"]
