@@ -65,7 +65,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         from_here=pl.when(first).then(pl.col("band_low").fill_null(low / 1.1).clip(low / 1.1)),
         to_here=pl.when(first).then(pl.col("band_high").fill_null(high * 1.1)),
     )
-    y = rows_axis("claim:N", _LABEL_WIDTH, claims.to_list(), labelExpr="split(datum.label, '\\n')")
+    y = rows_axis("claim:N", _LABEL_WIDTH, claims.to_list(), lines=2, labelExpr="split(datum.label, '\\n')")
     x = ratio_axis("place:Q", "computed size ÷ claimed size", low / 1.1, high * 1.1)
     names, (colours, shapes) = list(_OUTCOMES), (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
     shown = {
@@ -91,7 +91,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     ).properties(
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT),
-        **by_rows(_LABEL_WIDTH, lines=2),
+        **by_rows(_LABEL_WIDTH),
         **captions("Dot plot.", heading, explained, data["summary"]),
     )
 

@@ -10,6 +10,7 @@ import polars as pl
 from fsbench_kit.charts.forest_rows import ALL, HEAD_LINE, LABEL_CHARACTERS, STEP, Rows, forest_rows
 from fsbench_kit.charts.style import (
     BAND,
+    LABEL_LINE,
     REFERENCE,
     by_rows,
     captions,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_LINE, _TEXT, _CHARACTER = 14, 132, 6.3
+_TEXT, _CHARACTER = 132, 6.3
 _WIDTHS: Final = {"page": 460, "column": 190}
 _MANY: Final = 12
 """Among so many effects a reader can look for some by typing."""
@@ -108,7 +109,6 @@ def forest(
     room = by_rows(
         round(min(longest, LABEL_CHARACTERS) * _CHARACTER) + 12,
         right=_TEXT,
-        lines=rows.lines,
         narrow=width == "column",
     )
     transform: list[Any] = []
@@ -123,7 +123,7 @@ def forest(
     baselines = joined(rows.effects["baseline"])
     axis = "ratio" if len(baselines) > _LONGEST_NAME or ", " in baselines else f"times {baselines}"
     chart = alt.layer(
-        *_layers(data, axis, *ends, margin),
+        *_layers(data, axis, *ends, margin, lines=rows.lines),
         data=data,
         transform=transform,
         width=_WIDTHS[width],
@@ -138,15 +138,17 @@ def forest(
 
 
 def _step(lines: int, *, narrow: bool) -> int:
-    return STEP + _LINE * (lines if narrow else lines - 1)
+    return STEP + LABEL_LINE * (lines if narrow else lines - 1)
 
 
-def _layers(data: pl.DataFrame, axis: str, low: float, high: float, margin: float) -> list[alt.Chart]:
+def _layers(
+    data: pl.DataFrame, axis: str, low: float, high: float, margin: float, *, lines: int
+) -> list[alt.Chart]:
     """Return the marks. None is drawn where its place is null: each kind has a column of its own."""
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
     hair = (high / low) ** (0.5 / _WIDTHS["page"])
     drop = alt.ExprRef("narrow ? 4 : 0")
-    row = rows_axis("row:N", 400, labelExpr="split(slice(datum.label, 6), '\\n')")
+    row = rows_axis("row:N", 400, lines=lines, labelExpr="split(slice(datum.label, 6), '\\n')")
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     several = data["level"].drop_nulls().n_unique() > 1
     legend: Any = alt.Legend(title=None) if several else None
@@ -158,7 +160,7 @@ def _layers(data: pl.DataFrame, axis: str, low: float, high: float, margin: floa
     bottom["title"] = None
     for shown in (bottom, top):
         shown["axis"]["labelSeparation"] = 6
-    top["axis"]["orient"] = "top"
+    top["axis"]["orient"], top["axis"]["offset"] = "top", 4
     of_band = [{"filter": "datum.kind === 'effect'"}]
 
     def layer(mark: alt.MarkDef, encoding: dict[str, Any], transform: Sequence[Any] = ()) -> alt.Chart:

@@ -73,6 +73,7 @@ def ratio_map(
         rows.with_columns(
             shade=_shade(pl.col("ratio")),
             text=pl.Series([None if r is None else ratio_text(r) for r in rows["ratio"]], dtype=pl.String),
+            short=pl.Series([None if r is None else _short(r) for r in rows["ratio"]], dtype=pl.String),
             dark=_shade(pl.col("ratio")).abs() > _DARK_FROM * end,
         ),
         *over,
@@ -132,6 +133,11 @@ def _shade(ratio: pl.Expr) -> pl.Expr:
     return ratio.log(2).sign() * ratio.log(2).abs().sqrt()
 
 
+def _short(ratio: float) -> str:
+    """Print a ratio with as many digits as four letters hold."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
+
+
 def _tiles(rows: pl.DataFrame, across: str, down: str) -> pl.DataFrame:
     """Return every combination of what a map is over; those that were not measured have no figure."""
     operations = pl.Series("operation", [cell_text("operation", name) for name in rows["operation"]], pl.String)
@@ -141,7 +147,7 @@ def _tiles(rows: pl.DataFrame, across: str, down: str) -> pl.DataFrame:
     panel = pl.concat_str("operation", "level", separator=", ") if several else pl.col("operation")
     if down == "operation":
         panel = pl.col("level")
-    known = rows.select("shade", "text", "dark", panel=panel, across=across, down=down)
+    known = rows.select("shade", "text", "short", "dark", panel=panel, across=across, down=down)
     if known.select("panel", "across", "down").is_duplicated().any():
         raise RequestError(
             "several figures of one operation have the same record size and file size",
@@ -158,7 +164,7 @@ def _tiles(rows: pl.DataFrame, across: str, down: str) -> pl.DataFrame:
         _texts("down", tiles["down"], down),
     )
     return shown.select(
-        *("panel", "across", "down", "shade", "text", "dark"),
+        *("panel", "across", "down", "shade", "text", "short", "dark"),
         summary=pl.format(
             "{}, {} {}, {} {}: {}",
             "panel",
@@ -198,7 +204,7 @@ def _drawn(
     layers = alt.layer(
         measured.mark_rect(stroke="white").encode(color=colour),
         measured.mark_text(fontSize=alt.ExprRef(_FITTING)).encode(
-            text="text:N",
+            text=alt.value(alt.ExprRef(f"bandwidth('x') < {_ROOMY} ? datum.short : datum.text")),
             color=alt.condition("datum.dark", alt.value(_ON_DARK_TILE), alt.value(_ON_TILE)),
         ),
         base.transform_filter("!isValid(datum.text)").mark_text(color=REFERENCE).encode(text=alt.value("×")),
@@ -220,7 +226,9 @@ def _drawn(
 
 
 _FITTING: Final = "min(10.5, bandwidth('x') / 2.6)"
-"""The size of letters with which four digits fit into a tile, however narrow a page is."""
+"""The size of letters with which four of them fit into a tile, however narrow a page is."""
+_ROOMY: Final = 40
+"""From this width on, a tile has room for a ratio with all its digits."""
 
 _ON_TILE, _ON_DARK_TILE = "#1f2934", "#fefefe"
 """Ink that stays as it is on a dark page, as tiles do."""

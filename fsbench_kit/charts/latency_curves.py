@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import altair as alt
 import polars as pl
@@ -22,6 +22,9 @@ from fsbench_kit.charts.style import (
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables import cell_names, counted, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
@@ -73,6 +76,7 @@ def percentiles(curves: pl.DataFrame, *, most: int = 6, title: str | None = None
             )
             + " : ''",
             labelOverlap="greedy",
+            labelSeparation=6,
         ),
     )
     ends = _ends(data)
@@ -185,14 +189,27 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         known = [rank for rank in _RANKS if ((shares - rank).abs() < _SAME).any()]
         enough = [rank for rank in known if least is None or (1 - rank) * least >= _ENOUGH]  # type: ignore[operator]
         rank = enough[-1] if enough else float(shares.max())  # type: ignore[arg-type]
-    told = []
-    for (level,), rows in cell.filter((shares - rank).abs() < _SAME).group_by("level", maintain_order=True):
-        low, high = (_time(end) for end in rows["high"].drop_nulls().sort()[[0, -1]])
+    told: list[str] = []
+    spans: dict[str, list[float]] = {}
+    at_rank = cell.filter((shares - rank).abs() < _SAME)
+    for (level,), rows in at_rank.group_by("level", maintain_order=True):
+        ends = spans[str(level)] = rows["high"].drop_nulls().sort()[[0, -1]].to_list()
+        low, high = map(_time, ends)
         runs = rows["runs"].sum()
         span = low if low == high else f"{low} to {high}"
         told.append(f"{span} on {level} ({counted(int(runs), 'run')})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
-    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}"
+    runs_are_known = at_rank["curve"].n_unique() > len(spans) and at_rank["high"].null_count() == 0
+    apart = _apart(spans) if runs_are_known else ""
+    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}{apart}"
+
+
+def _apart(spans: Mapping[str, list[float]]) -> str:
+    """Say which of two levels was faster in every run, if one was."""
+    if len(spans) != 2:
+        return ""
+    faster, slower = sorted(spans, key=lambda level: spans[level][0])
+    return f": every run on {faster} was faster" if spans[faster][1] < spans[slower][0] else ": the runs overlap"
 
 
 def _time(seconds: float) -> str:

@@ -67,7 +67,7 @@ def run_order(
     >>> chart = fsb.charts.run_order(data, "iops")
     >>> for line in chart.title.text:
     ...     print(line)
-    Runs vary most for xfs in IOPS, mean (CV 21 %)
+    Runs vary most for xfs: IOPS, mean (CV 21 %)
     """
     figures = _figures_of_runs(dataset, metric, factor, where)
     check_size(figures)
@@ -85,7 +85,7 @@ def run_order(
     timed = bool(data["timed"].all())
     heading = [title or _spread_sentence(spread)]
     explained = explained_by(
-        (True, "Each dot is one run; the vertical axes do not start at 0."),
+        (True, "Each dot is one run; the vertical axes need not start at 0."),
         (not timed, "The times of the runs are unknown: they are in the order of their files."),
         (len(kept) < every["panel"].n_unique(), f"Shown: {len(kept)} of {every['panel'].n_unique()} cells."),
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
@@ -200,4 +200,4 @@ def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
     if widest["cv"] is None:
         return _ONE_OF_EACH
-    return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"
+    return f"Runs vary most for {widest['level']}: {widest['cell']} (CV {percent(widest['cv'])})"

@@ -20,6 +20,7 @@ from fsbench_kit.charts.style import (
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import (
     NO_RATIO,
+    came_out,
     cell_label,
     cell_text,
     counted,
@@ -84,7 +85,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     colours, shapes = (list(column) for column in zip(*_STYLE.values(), strict=True))
     base = alt.Chart().encode(
         y=rows_axis("cell:N", _LABEL_WIDTH),
-        yOffset=alt.YOffset("whose:N", sort=list(_STYLE)),
+        # In a narrow chart there is a line above the two, for the name.
+        yOffset=alt.YOffset(
+            "whose:N", scale=alt.Scale(domain=alt.ExprRef(f"narrow ? {['', *_STYLE]} : {[*_STYLE]}"))
+        ),
         color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=colours)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
     )
@@ -108,10 +112,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     groups = data["group"].unique(maintain_order=True).to_list()
     chart: alt.FacetChart = (
         layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
-        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
+        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(groups)))
         .resolve_scale(y="independent")
         .properties(
-            **by_rows(_LABEL_WIDTH),
+            **by_rows(_LABEL_WIDTH, grows=0),
             **captions("Forest plot.", heading, explained, data["summary"], width=_CAPTION_WIDTH),
         )
     )
@@ -164,10 +168,7 @@ def _counted(found: pl.DataFrame) -> str:
     same = judged.filter(direction="same")
     if judged.is_empty():
         return f"None of {counted(effects.height, 'published effect')} can be judged by these runs"
-    return (
-        f"{same.height} of {counted(judged.height, 'published effect')} that can be judged came out in the same "
-        f"direction, {same.filter(size='inside').height} in the same size too"
-    )
+    return came_out(judged.height, same.height, same.filter(size="inside").height)
 
 
 _JUDGED: Final = ("same", "opposite", "no difference")
@@ -224,7 +225,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     )
     x = ratio_axis("published_ratio:Q", "published ratio", min(low, 0.8) / 1.1, max(high, 1.25) * 1.1)
     y = alt.Y("ratio:Q", title="replicated ratio (log scale)", scale=x["scale"], axis=x["axis"])
-    domain, legend = list(_JUDGEMENT_COLOURS), alt.Legend(columns=2, orient="bottom")
+    domain, legend = list(_JUDGEMENT_COLOURS), alt.Legend(columns=2)
     strokes = alt.Scale(domain=domain, range=list(_JUDGEMENT_COLOURS.values()))
     fills = alt.Scale(domain=domain, range=list((_JUDGEMENT_COLOURS | {_NOT_JUDGED: "white"}).values()))
     colour = alt.Color("judged:N", title=None, legend=legend, scale=strokes)

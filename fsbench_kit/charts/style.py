@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,7 +17,7 @@ from fsbench_kit.model.units import scales
 from fsbench_kit.tables import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MOST_ROWS: Final = 5000
 """More rows than this are not a chart but a table of points: they have to be summarised first."""
@@ -73,6 +74,8 @@ _AROUND: Final = 1.1
 PLOT_WIDTH: Final = 520
 PANEL_WIDTH: Final = 330
 PANEL_HEIGHT: Final = 130
+_HEAD_CHARACTERS: Final = 42
+"""As many letters of a panel's head fit above it, on a phone too."""
 
 BAND: Final = "#e4e7eb"
 REFERENCE: Final = MUTED
@@ -191,9 +194,20 @@ def check_size(frame: pl.DataFrame) -> None:
         )
 
 
-def panel_header(width: int) -> alt.Header:
-    """Head each panel of a chart with its name, from the left, no longer than the panel is wide."""
-    return alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width)
+def panel_header(names: Iterable[str]) -> alt.Header:
+    """Head each panel of a chart with its name, from the left; a long one is broken into lines."""
+    lines = json.dumps({name: list(_head_lines(name)) for name in names})
+    return alt.Header(
+        title=None, labelOrient="top", labelAnchor="start", labelLimit=0, labelExpr=f"({lines})[datum.label]"
+    )
+
+
+def _head_lines(name: str) -> Iterator[str]:
+    """Break a list into lines at its commas."""
+    space = "\N{NO-BREAK SPACE}"
+    whole = name.replace(" ", space).replace(f",{space}", ", ")
+    for line in textwrap.wrap(whole, _HEAD_CHARACTERS):
+        yield line.replace(space, " ")
 
 
 def joined(names: pl.Series) -> str:
@@ -206,10 +220,12 @@ def one_lines(names: pl.Series) -> pl.Series:
     return pl.Series(names.name, map(one_line, names), pl.String)
 
 
-def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **options: Any) -> alt.Y:
+def rows_axis(
+    field: str, width: int, sort: Sequence[str] | None = None, *, lines: int = 1, **options: Any
+) -> alt.Y:
     """Return an axis with a row for each name, in the order of the data unless another is given.
 
-    In a `by_rows` chart that is narrow, names stand above what they name.
+    In a `by_rows` chart that is narrow, names stand above what they name; the longest has so many lines.
     """
 
     def either(narrow: str, wide: str) -> alt.ExprRef:
@@ -218,7 +234,7 @@ def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **optio
     style = {
         "labelAlign": either("'left'", "'right'"),
         "labelBaseline": either("'bottom'", "'middle'"),
-        "labelOffset": either(str(ABOVE), "0"),
+        "labelOffset": either(str(ABOVE - LABEL_LINE * (lines - 1)), "0"),
         "labelPadding": either("0", "10"),
         "labelLimit": either("2000", str(width)),
     }
@@ -227,22 +243,24 @@ def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **optio
 
 
 ABOVE: Final = -8
-"""Where a name stands above its row in a narrow chart, from the row's middle."""
+"""Where the last line of a name stands above its row in a narrow chart, from the row's middle."""
+LABEL_LINE: Final = 14
+"""The height of a line of a name."""
 
 
-def by_rows(labels: int, *, right: int = 20, lines: int = 1, narrow: bool = False) -> dict[str, Any]:
+def by_rows(labels: int, *, right: int = 20, grows: int = 18, narrow: bool = False) -> dict[str, Any]:
     """Return the properties of a chart of rows, from which a page fits it to its width.
 
     Parameters
     ----------
     labels, right
         The room for names to the left of the plot, and for text to its right, in pixels.
-    lines
-        The lines of the longest name.
+    grows
+        By how much a row is higher where the chart is narrow.
     narrow
         Whether names stand above their rows.
     """
-    room = {"labels": labels, "right": right, "lines": lines}
+    room = {"labels": labels, "right": right, "grows": grows}
     return {"params": [alt.VariableParameter("narrow", value=narrow)], "usermeta": {"rows": room}}
 
 
@@ -257,7 +275,7 @@ def panels(
 ) -> alt.FacetChart:
     """Lay out a panel for each name, each with its own horizontal axis, under the `captions` of all."""
     width = width or (PLOT_WIDTH if len(names) == 1 else PANEL_WIDTH)
-    facet = alt.Facet("panel:N", sort=list(names), header=panel_header(width))
+    facet = alt.Facet("panel:N", sort=list(names), header=panel_header(names))
     faceted = chart.properties(width=width, height=height).facet(facet, columns=columns)
     laid_out: alt.FacetChart = faceted.resolve_axis(x="independent").properties(**said)
     return laid_out

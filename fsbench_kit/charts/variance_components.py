@@ -13,7 +13,7 @@ from fsbench_kit.charts.style import PLOT_WIDTH, by_rows, captions, check_size, 
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import cell_names, counted, ordered, percent
 
-_ROW_HEIGHT: Final = 26
+_ROW_HEIGHT, _BAR = 26, 22
 _LABEL_WIDTH: Final = 400
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
 _GREYS: Final = {WITHIN: "#d9d9d9", BETWEEN: "#969696", LEVELS: "#252525"}
@@ -67,12 +67,18 @@ def variance_shares(
     kept = every["cell"].unique(maintain_order=True).head(most).to_list()
     data = every.filter(pl.col("cell").is_in(kept))
     sources = list(_GREYS)
+    below = alt.ExprRef("narrow ? 8 : 0")
     base = alt.Chart().encode(
         y=rows_axis("cell:N", _LABEL_WIDTH, kept),
         tooltip=["cell:N", "summary:N"],
     )
-    bars = base.mark_bar(stroke="white").encode(
-        x=alt.X("start:Q", title="share of the variance of logarithms", axis=alt.Axis(format="~%")),
+    bars = base.mark_bar(stroke="white", height=_BAR, yOffset=below).encode(
+        x=alt.X(
+            "start:Q",
+            title="share of the variance of logarithms",
+            axis=alt.Axis(format="~%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         x2="end:Q",
         color=alt.Color(
             "source:N",
@@ -82,7 +88,7 @@ def variance_shares(
             legend=alt.Legend(labelExpr=f"datum.label === '{LEVELS}' ? 'between groups' : datum.label"),
         ),
     )
-    texts = base.mark_text(fontSize=11).encode(
+    texts = base.mark_text(fontSize=11, yOffset=below).encode(
         x="middle:Q",
         text="text:N",
         color=alt.Color("source:N", scale=alt.Scale(domain=sources, range=list(_INK.values())), legend=None),

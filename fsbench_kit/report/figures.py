@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from html import escape
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.charts.drawing import png
@@ -70,21 +71,26 @@ def take_console(notebook: NotebookNode) -> str:
 
 
 def drop_empty_sections(notebook: NotebookNode) -> None:
-    """Take away text that announces what is not there: that of a section whose code shows nothing."""
-    cells = notebook.cells
-    kept = [cell for place, cell in enumerate(cells) if place == 0 or not _announces_nothing(cells, place)]
+    """Take away text that announces what is not there: that of a section whose code shows nothing.
+
+    A chart that only says why there is nothing to draw is nothing either: the finding and the notes say it.
+    """
+    kept: list[NotebookNode] = []
+    for place, cell in enumerate(notebook.cells):
+        following = list(takewhile(lambda one: one.cell_type != "markdown", notebook.cells[place + 1 :]))
+        shows = [output for code in following for output in code.get("outputs", []) if not _says(output)]
+        if place == 0 or cell.cell_type != "markdown" or not following or shows:
+            kept.append(cell)
+            continue
+        for code in following:
+            code.outputs = []
     notebook.cells = kept
 
 
-def _announces_nothing(cells: list[NotebookNode], place: int) -> bool:
-    if cells[place].cell_type != "markdown":
-        return False
-    shown = []
-    for cell in cells[place + 1 :]:
-        if cell.cell_type == "markdown":
-            break
-        shown.append(bool(cell.get("outputs")))
-    return bool(shown) and not any(shown)
+def _says(output: Mapping[str, Any]) -> list[str]:
+    """Return what a chart says that has nothing to draw."""
+    spec = output.get("data", {}).get(VEGA_MIME, {})
+    return list(spec.get("usermeta", {}).get("says", []))
 
 
 def address(notebook: NotebookNode, page: str, headline: str) -> None:
@@ -129,7 +135,7 @@ def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
     heading, explained = escape(heading), escape(explained)
     label = f'aria-labelledby="{name}-title"' if heading else 'aria-label="Chart"'
     strong = f'<strong id="{name}-title">{heading}</strong> ' if heading else ""
-    caption = f"<figcaption>{strong}{explained}</figcaption>" if heading or explained else ""
+    caption = f"<figcaption>{strong}<span>{explained}</span></figcaption>" if heading or explained else ""
     image = data["image/png"]
     if len(image) > _LARGEST_IMAGE:
         image = base64.b64encode(png(whole, 1.0)).decode("ascii")
@@ -169,6 +175,6 @@ def thumbnail(notebook: NotebookNode) -> str | None:
     """Return the first chart of a notebook as a small image without its words, in base64."""
     for data in charts(notebook):
         spec = {name: part for name, part in data[VEGA_MIME].items() if name != "title"}
-        if "says" not in spec.get("usermeta", {}):
+        if not _says({"data": data}):
             return base64.b64encode(png(spec, _THUMBNAIL_SCALE)).decode("ascii")
     return None

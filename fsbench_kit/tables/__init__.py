@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
+        came_out,
         claims_again_table,
         differences_table,
         not_judged_table,
@@ -94,6 +95,7 @@ __all__ = [
     "audit_findings",
     "audit_summary",
     "audit_table",
+    "came_out",
     "cell_label",
     "cell_names",
     "cell_text",

@@ -113,7 +113,7 @@ def audit_findings(audit: pl.DataFrame, most: int = 4) -> list[str]:
     claims = f"of {counted(audit.height, 'claim')}"
     said = f"The figures contradict {wrong.height or 'none'} {claims}"
     if other := audit.filter(verdict="direction only").height:
-        said += f", and give another size than {other} of the others"
+        said += f", and {other} of the others {'states' if other == 1 else 'state'} another size than they give"
     repeated = audit.filter(evidence="replicated").height or "None"
     rests = "rests" if repeated in (1, "None") else "rest"
     examples = wrong.unique("study", keep="first", maintain_order=True).head(most)

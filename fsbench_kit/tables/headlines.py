@@ -142,10 +142,17 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
 
 
 def _what_differs(rows: pl.DataFrame) -> str | None:
-    """Name the settings in which the groups of all rows differ, if there are any."""
-    common = set.intersection(*map(set, rows["footnotes"].to_list()))
-    found = [parse.parse(DIFFERS, note) for note in rows["footnotes"][0] if note in common]
-    settings = ["{} ({} against {})".format(*one.fixed) for one in found if one is not None]
+    """Name the settings in which the groups of all rows differ, if any, and how where all differ in one way."""
+    known = {note: parse.parse(DIFFERS, note) for note in rows["footnotes"].explode().unique().drop_nulls()}
+    first, *others = (
+        {found.fixed[0]: found.fixed[1:] for note in notes if (found := known[note])}
+        for notes in rows["footnotes"]
+    )
+    settings = [
+        f"{name} ({' against '.join(ends)})" if all(row[name] == ends for row in others) else name
+        for name, ends in first.items()
+        if all(name in row for row in others)
+    ]
     return f"they differ in {listed(settings)}." if settings else None
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "–"
 
-_LONGEST_TEXT: Final = 160
+_LONGEST_TEXT, _LONGEST_MESSAGE = 160, 400
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, most: int = _LONGEST_TEXT) -> str:
     """Put a text from a log on one line of bearable length, without characters that cannot be printed.
 
     A log can name a job with ten thousand characters, and with such as no drawing program can read.
@@ -34,7 +34,12 @@ def one_line(text: str) -> str:
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 41]}…{line[-40:]}"
+    return line if len(line) <= most else f"{line[: most - 41]}…{line[-40:]}"
+
+
+def message(text: str) -> str:
+    """Put what is said of a log on one line; it quotes the log, and is longer than a name."""
+    return one_line(text, _LONGEST_MESSAGE)
 
 
 def text_of(value: object) -> str:
@@ -45,7 +50,7 @@ def text_of(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return digits(value)
-    return f"{value:,}" if isinstance(value, int) else one_line(str(value))
+    return f"{value:,}" if isinstance(value, int) else message(str(value))
 
 
 def counted(number: int, noun: str) -> str:
@@ -88,7 +93,7 @@ class Footnotes:
 
     def __init__(self, of_rows: Iterable[Iterable[str]], own: Iterable[str] = ()) -> None:
         notes = dict.fromkeys(chain.from_iterable(of_rows))
-        self.texts = (*map(one_line, notes), *own)
+        self.texts = (*map(message, notes), *own)
         self._marks = dict(zip([*notes, *own], marks(self.texts), strict=True))
 
     def marks(self, notes: Iterable[str]) -> str:

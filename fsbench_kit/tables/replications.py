@@ -41,7 +41,7 @@ def replication_table(found: pl.DataFrame) -> Table:
     ['one more like the published', 'direction', 'size', 'notes']
     """
     effects = found.filter("stands_for_effect").with_columns(
-        _pair("level", "baseline", " to ").alias("ratio of"),
+        _pair("level", "baseline", "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}").alias("ratio of"),
         _pair("n_candidate", "n_baseline", " and ").alias("runs"),
     )
     names = varying_in_replication(effects)
@@ -217,15 +217,22 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
     others = _listed(total, {"open": "are left open", "not comparable": "cannot be compared"})
     if not judged:
         return f"{some} were run again, and none can be judged: {others}."
-    same = f"{total['same']} of {judged} published effects that can be judged came out in the same direction"
-    if total["same"]:
-        same += f", {total['size']} of them in the same size too"
+    same = came_out(judged, total["same"], total["size"])
     against = _listed(
         total, {"opposite": "came out in the other direction", "no difference": "without a difference"}
     )
     missing = f"{effects - run} were not run again" if run < effects else ""
     rest = ", ".join(filter(None, (others, missing)))
     return "; ".join(filter(None, (same, against))) + (f". Of the others, {rest}." if rest else ".")
+
+
+def came_out(judged: int, same: int, size: int) -> str:
+    """Say of how many effects the direction came out again, and of how many the size."""
+    them = f"{counted(judged, 'published effect')} that can be judged came out in the same direction"
+    if not same:
+        return f"None of {them}"
+    some = f"All {them}" if same == judged > 1 else f"{same} of {them}"
+    return f"{some}, {'all' if size == same > 1 else size or 'none'} of them in the same size too"
 
 
 def _listed(total: Mapping[str, int], words: Mapping[str, str]) -> str:
@@ -393,7 +400,13 @@ def claims_again_table(theirs: pl.DataFrame, again: pl.DataFrame) -> Table:
 
 
 def _setting(key: str, value: str) -> str:
-    return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
+    """Print the values of a setting, sizes in units that suit them."""
+    is_size = key.endswith("_size") or key == "memory"
+    return one_line(
+        " | ".join(
+            humanise(int(part), "B") if is_size and part.isdecimal() else part for part in value.split(" | ")
+        )
+    )
 
 
 def replication_place(replicated: Dataset, *, here: bool) -> str:

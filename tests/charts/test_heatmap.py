@@ -35,6 +35,19 @@ def test_tiles_that_were_not_measured_are_empty_and_counted(comparison: Compare)
     assert "file size 2 MiB, record size 4 KiB: not measured" in spec["description"]
 
 
+def test_in_a_narrow_tile_a_ratio_has_four_letters_at_most(comparison: Compare) -> None:
+    ratios = (0.0418, 9.99, 27.14, 462.0)
+    spec = spec_of(
+        charts.ratio_map(comparison(*(_tile(2**n * KIB, MIB, ratio) for n, ratio in enumerate(ratios))))
+    )
+    wide = vl_convert.vegalite_to_svg(spec)
+    narrow = vl_convert.vegalite_to_svg(spec | {"width": 80})
+    for long, short in (("0.0418", "0.04"), ("9.99", "9.99"), ("27.1", "27.1"), ("462", "462")):
+        assert f">{long}<" in wide
+        assert f">{short}<" in narrow
+    assert ">0.0418<" not in narrow
+
+
 def test_the_scale_holds_its_values_and_is_the_same_both_ways_round(comparison: Compare) -> None:
     spec = spec_of(charts.ratio_map(comparison(_tile(4 * KIB, MIB, 256.0), _tile(8 * KIB, MIB, 0.5))))
     colour = spec["layer"][0]["encoding"]["color"]

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import polars as pl
 import pytest
 import vl_convert
 
@@ -116,9 +117,14 @@ def test_pooled_runs_are_one_curve_and_said_to_be(runs: Dataset) -> None:
 def test_the_title_names_the_last_percentile_with_requests_beyond_it(runs: Dataset) -> None:
     heading = heading_of(spec_of(charts.percentiles(curves(runs)))).replace("\N{NO-BREAK SPACE}", " ")
     # of 1000 requests, ten lie beyond 99 %, and one beyond 99.9 %
-    assert (
-        heading == "99 % of the requests took at most 2 ms to 5 ms on ext4 (2 runs), at most 2 ms on xfs (1 run)"
+    said = "99 % of the requests took at most 2 ms to 5 ms on ext4 (2 runs), at most 2 ms on xfs (1 run)"
+    assert heading == f"{said}: the runs overlap"
+    faster = curves(runs).with_columns(
+        high=pl.when(pl.col("level") == "xfs").then(pl.col("high") / 10).otherwise("high")
     )
+    assert heading_of(spec_of(charts.percentiles(faster))).endswith("(1 run): every run on xfs was faster")
+    pooled = heading_of(spec_of(charts.percentiles(curves(runs, pooled=True))))
+    assert pooled.endswith("run)")
     assert heading_of(spec_of(charts.percentiles(curves(runs), title="Mine"))) == "Mine"
 
 

@@ -47,7 +47,7 @@ def test_the_title_names_the_runs_that_vary_most() -> None:
     # ln 2 apart: variance of the logs ln(2)^2/2 = 0.2402, CV sqrt(exp(0.2402) - 1) = 0.521
     dataset = _runs(("ext4", 100 * MIB), ("xfs", 150 * MIB), ("ext4", 200 * MIB), ("xfs", 150 * MIB))
     spec = spec_of(charts.run_order(dataset))
-    assert heading_of(spec) == "Runs vary most for ext4 in Bandwidth (CV 52\N{NO-BREAK SPACE}%)"
+    assert heading_of(spec) == "Runs vary most for ext4: Bandwidth (CV 52\N{NO-BREAK SPACE}%)"
     assert "xfs, Bandwidth: CV 0\N{NO-BREAK SPACE}% over 2 runs." in spec["description"]
 
 

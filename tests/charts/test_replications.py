@@ -11,7 +11,8 @@ import vl_convert
 from fsbench_kit import charts
 from fsbench_kit.charts.replications import PUBLISHED, REPLICATED
 from fsbench_kit.charts.style import REFERENCE
-from fsbench_kit.launch.replicate import COLUMNS
+from fsbench_kit.launch.replicate import COLUMNS, reproduced
+from fsbench_kit.tables import reproduced_sentence
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
 ROW: dict[str, Any] = {
@@ -70,9 +71,25 @@ def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
 
 def test_the_title_counts_what_came_out_again() -> None:
     rows = [{}, {"pattern": "rndwr", "size": "inside"}, {"direction": "opposite"}, {"direction": "open"}]
-    title = "2 of 3 published effects that can be judged came out in the same direction, 1 in the same size too"
+    judged = "published effects that can be judged came out in the same direction"
+    title = f"2 of 3 {judged}, 1 of them in the same size too"
     assert heading_of(spec_of(charts.replication(_found(*rows)))) == title
     assert heading_of(spec_of(charts.replication_plane(_found(*rows)))) == title
+    for directions, size, told in (
+        (("same", "same"), "inside", f"All 2 {judged}, all of them in the same size too"),
+        (("same", "same"), "outside", f"All 2 {judged}, none of them in the same size too"),
+        (("opposite", "opposite"), "outside", f"None of 2 {judged}"),
+    ):
+        found = _found(*({"direction": one, "size": size, "pattern": str(n)} for n, one in enumerate(directions)))
+        assert heading_of(spec_of(charts.replication(found))) == told
+
+
+def test_the_sentence_of_a_finding_begins_with_the_title_of_its_chart() -> None:
+    """So that a page says it once."""
+    for rows in ([{}, {"pattern": "rndwr"}], [{}, {"pattern": "rndwr", "direction": "opposite"}]):
+        found = _found(*rows)
+        title = heading_of(spec_of(charts.replication(found)))
+        assert reproduced_sentence(reproduced(found)).startswith(title)
 
 
 def test_the_title_says_where_nothing_is_decided() -> None:

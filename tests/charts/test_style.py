@@ -1,6 +1,10 @@
-"""Colours are the same in every chart."""
+"""What all charts share: colours, and heads of panels that are not cut."""
 
-from fsbench_kit.charts.style import told_apart
+import altair as alt
+import polars as pl
+import vl_convert
+
+from fsbench_kit.charts.style import captions, panels, told_apart
 
 
 def test_a_filesystem_has_the_same_colour_everywhere() -> None:
@@ -11,3 +15,12 @@ def test_a_filesystem_has_the_same_colour_everywhere() -> None:
     assert colours("xfs", "ext4")["ext4"] == colours("ext4", "zfs", "mine")["ext4"] == colours("EXT4")["EXT4"]
     strangers = colours("a", "b", "c", "ext4", "xfs")
     assert len(set(strangers.values())) == 5
+
+
+def test_a_long_head_of_a_panel_is_broken_at_its_commas() -> None:
+    names = ["short", "Bandwidth, bonnie++, read char, file size 1.06 GiB, in MiB/s", 'it\'s "quoted" \\ ${1}']
+    points = alt.Chart(pl.DataFrame({"panel": names, "x": [1, 2, 3]})).mark_point().encode(x="x:Q")
+    drawn = vl_convert.vegalite_to_svg(panels(points, names, captions("", [], ""), height=20).to_dict())
+    for line in ("short", "Bandwidth, bonnie++, read char,", "file size 1.06 GiB, in MiB/s", "quoted"):
+        assert line in drawn
+    assert "…" not in drawn

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,18 @@ def test_the_index_has_all_that_there_is_without_its_script(write: Write) -> Non
         "s &amp; t",
     ):
         assert text in page.partition("<script")[0]
+
+
+def test_of_many_findings_three_stand_in_sight(write: Write) -> None:
+    said = tuple(f"Finding {number}." for number in range(6))
+    page = write(replace(ENTRIES[0], findings=said), replace(ENTRIES[1], findings=said[:4])).read_text()
+    seen, *others = page.partition("<main")[2].split('<details class="others">')
+    assert [text in seen for text in said] == [True] * 3 + [False] * 3
+    assert [re.findall(r"(\d) more (findings?)<", of) for of in others] == [
+        [("3", "findings")],
+        [("1", "finding")],
+    ]
+    assert all(text in others[0] for text in said[3:])
 
 
 def test_what_failed_is_not_linked_to(write: Write) -> None:

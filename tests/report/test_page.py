@@ -13,7 +13,10 @@ import polars as pl
 import pytest
 from nbformat import NotebookNode, v4
 
+import fsbench_kit as fsb
 from fsbench_kit import charts, report, tables
+from fsbench_kit.analysis.variance_components import variance_components
+from fsbench_kit.launch.replicate import side_by_side
 from fsbench_kit.notebooks import display
 from fsbench_kit.report import render_page, title_and_question
 from fsbench_kit.report.logs import Log
@@ -116,8 +119,15 @@ def test_text_above_nothing_is_left_out() -> None:
         v4.new_markdown_cell("## Figures"),
         v4.new_code_cell("1", outputs=[shown]),
     ]
+    says = {display.VEGA_MIME: {"mark": "text", "usermeta": {"says": ["One run of each."]}}, "image/png": ""}
+    cells[4:4] = [
+        v4.new_markdown_cell("## Runs\n\nA slope is drift."),
+        v4.new_code_cell("order()", outputs=[v4.new_output("display_data", data=says)]),
+    ]
     page = _page(v4.new_notebook(cells=cells))
     assert "A map shows it" not in page
+    assert "A slope is drift" not in page
+    assert "One run of each" not in page
     assert "Without code." in page
     assert re.findall(r'<h2 id="([^"]*)"', page) == ["Prose", "Figures"]
 
@@ -262,6 +272,64 @@ def test_a_chart_is_as_wide_as_the_page_and_its_names_stand_above_its_marks_wher
         if width == 400:
             assert name["y"] + name["height"] <= mark["y"] + 4
             assert name["x"] < mark["x"]
+
+
+UNREADABLE = """() => [...document.querySelectorAll('figure.chart svg')].flatMap((svg) => {
+    const boxes = (what) => [...svg.querySelectorAll(what)].map((one) => one.getBoundingClientRect());
+    const symbols = boxes('.mark-symbol.role-mark path');
+    const marks = symbols.length ? symbols : boxes('.mark-rect.role-mark path'); // else these are bands
+    const texts = boxes('.role-axis-label text, .role-title-text text');
+    const over = ({ left, right, top, bottom }, mark) =>
+        Math.min(right, mark.right) - Math.max(left, mark.left) > 1
+        && Math.min(bottom, mark.bottom) - Math.max(top, mark.top) > 2;
+    return texts.filter((text) => marks.some((mark) => over(text, mark))).map(({ top }) => [svg.ariaLabel, top]);
+})"""
+BEYOND = """() => [...document.querySelectorAll('figure.chart')]
+    .map((figure) => figure.querySelector('svg').viewBox.baseVal.width - figure.clientWidth)
+    .filter((by) => by > 1)"""
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_on_a_phone_names_of_rows_stand_beside_no_mark_and_no_chart_is_scaled_down(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare, root: Path, published: Path
+) -> None:
+    recorded = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
+    again = fsb.read(root / "raw_results" / "replicated" / "sysbench-rhel72-again")
+    found = side_by_side(fsb.read(published / "sysbench-rhel72"), again)
+    wide = {
+        "ratio": 0.0675,
+        "ci_low": 0.0593,
+        "ci_high": 0.077,
+        "part": "a job whose name is longer than a line of it",
+    }
+    path = page_of(
+        charts.forest(comparison(wide, {})),
+        charts.variance_shares(variance_components(recorded)),
+        charts.replication(found),
+        charts.replication_plane(found),
+        charts.claimed_sizes(fsb.audit(published / "fileserver-debian-2006")),
+    )
+    page = browser.open(path, 400).page
+    assert page.locator("figure.chart svg").count() == 5
+    assert page.evaluate(UNREADABLE) == []
+    assert page.evaluate(BEYOND) == []
+    explained = page.get_by_text("Bars are 95").bounding_box()
+    assert explained["y"] > page.locator("figure.chart svg").first.bounding_box()["y"]
+
+
+@pytest.mark.browser
+def test_on_a_phone_a_table_is_moved_below_a_caption_that_stays(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    page = browser.open(page_of(tables.comparison_table(comparison({"operation": "read"}, {}))), 400).page
+    table, caption = page.locator("main .table"), page.locator("main caption")
+    for moved in (0, 100):
+        table.evaluate("(box, by) => box.scrollTo(by, 0)", moved)
+        assert table.evaluate("box => box.scrollLeft") == moved
+        box = caption.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 400
 
 
 @pytest.mark.browser

@@ -465,6 +465,19 @@ def test_what_else_differs_is_named_where_groups_are_not_comparable(tmp_path: Pa
     assert "they differ in os (linux against freebsd)." in next(one for one in said if "cannot be compared" in one)
 
 
+def test_what_differs_in_other_ways_from_row_to_row_is_named_without_how(comparison: Compare) -> None:
+    kept = {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]}
+    rows = [
+        kept | {"operation": name, "footnotes": [f"host differs: {hosts}.", "kernel differs: 6.1 against 5.10."]}
+        for name, hosts in (("read", "one against two"), ("write", "two against one"))
+    ]
+    rows[1]["footnotes"].append("disks differs: sda against sdb.")
+    said = tables.withheld(comparison(*rows))
+    assert said == [
+        "xfs and ext4 cannot be compared in 2 effects: they differ in host; kernel (6.1 against 5.10)."
+    ]
+
+
 def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compare) -> None:
     deleted = {"operation": "delete", "metric": "file_rate", "ratio": 0.59, "ci_low": 0.5, "ci_high": 0.7}
     rows = [
@@ -596,6 +609,9 @@ def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) 
     )
     table = tables.diagnostics_table(replace(dataset, diagnostics=remarks))
     assert table.caption == "3 diagnostics"
+    long = remarks.with_columns(message=pl.lit("Word " * 50 + "end."))
+    shown = tables.diagnostics_table(replace(dataset, diagnostics=long)).groups[0].rows
+    assert shown[0][2] == "Word " * 50 + "end."
     assert [row[1] for row in table.groups[0].rows] == ["EMPTY", "REPAIRED"]
     assert table.groups[0].rows[1][3:5] == ("2", "b.txt:7")
     assert not _html(table).tags & {"script", "b"}

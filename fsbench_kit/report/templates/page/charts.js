@@ -12,7 +12,7 @@ function fitted({ title, usermeta, ...chart }, width) {
     const narrow = above !== undefined && width < NARROW;
     if (narrow) {
       above.value = true;
-      unit.height.step += 18 * rows.lines;
+      unit.height.step += rows.grows;
     }
     unit.width = width - rows.right - (narrow ? 20 : rows.labels + 30);
   } else if (chart.facet && chart.columns) {
@@ -34,6 +34,8 @@ async function draw(figure) {
     const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
     const { view } = await vegaEmbed(place, fitted(await specOf(figure), figure.clientWidth), options);
     figure.view = view;
+    const over = place.querySelector("svg").viewBox.baseVal.width - figure.clientWidth;
+    if (over > 0) resized(view, narrower(figure, over));
   } catch (error) {
     place.remove();
     console.error(error);
@@ -96,7 +98,7 @@ for (const figure of figures) {
 }
 
 // On paper charts are as wide as the sheet, with letters of their size: nothing is scaled down.
-const SHEET = { width: 680, height: 900, panel: 96, row: 16 }; // A4 between its margins, with the words of a chart
+const SHEET = { width: 680, height: 830, panel: 96, axes: 100 }; // A4 between its margins, with the words of a chart
 const SIZES = ["width", "child_width", "child_height", "y_step"];
 
 function resized(view, sizes) {
@@ -104,18 +106,27 @@ function resized(view, sizes) {
   view.run();
 }
 
+function sizesOf(view) {
+  return view.getState({ signals: (name) => SIZES.includes(name), data: () => false }).signals;
+}
+
+// What a plot, or each panel of a row, is wide where the chart is narrower by so much.
+function narrower(figure, over) {
+  const { width, child_width: panel } = sizesOf(figure.view);
+  const columns = Math.max(1, Math.round(figure.querySelector("svg").viewBox.baseVal.width / (panel + 86)));
+  return panel ? { child_width: panel - over / columns } : width ? { width: width - over } : {};
+}
+
 addEventListener("beforeprint", () => {
   for (const figure of figures.filter(({ view }) => view)) {
-    const { signals } = figure.view.getState({ signals: (name) => SIZES.includes(name), data: () => false });
-    const { width, child_width: panel, child_height: height, y_step: step } = figure.screen = signals;
+    const { child_height: height, y_step: step } = figure.screen = sizesOf(figure.view);
     const { width: drawn, height: tall } = figure.querySelector("svg").viewBox.baseVal;
-    const over = Math.max(0, drawn - SHEET.width);
-    const lower = (size, least) => (size && tall > SHEET.height ? Math.min(size, least) : size);
-    const columns = Math.max(1, Math.round(drawn / (panel + 86)));
-    const sheet = panel
-      ? { child_width: panel - over / columns, child_height: lower(height, SHEET.panel) }
-      : { width: width - over, y_step: lower(step, SHEET.row) };
-    resized(figure.view, Object.fromEntries(Object.entries(sheet).filter(([name]) => name in signals)));
+    const lower = (name, size, least) => (size && tall > SHEET.height ? { [name]: Math.min(size, least) } : {});
+    resized(figure.view, {
+      ...narrower(figure, Math.max(0, drawn - SHEET.width)),
+      ...lower("child_height", height, SHEET.panel),
+      ...lower("y_step", step, (step * (SHEET.height - SHEET.axes)) / (tall - SHEET.axes)),
+    });
   }
 });
 addEventListener("afterprint", () => {

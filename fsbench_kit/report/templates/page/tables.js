@@ -33,7 +33,7 @@ function findable(table) {
     return { body, rows: rows.map((row) => ({ row, text: [head, ...row.cells].map((cell) => cell.textContent ?? cell).join(" ").toLowerCase() })) };
   });
   const every = bodies.flatMap(({ rows }) => rows);
-  if (every.length < 12) return;
+  if (every.length < 12 || table.tHead.rows[0].cells.length < 3) return; // pairs are read from top to bottom
   const [find, label, field, said] = ["p", "label", "input", "output"].map((name) => document.createElement(name));
   find.className = "rows";
   field.type = "search";
