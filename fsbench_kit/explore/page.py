@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NOTEBOOK: Final = "notebooks/07_explore.ipynb"
 
+_OF_THE_NOTEBOOK: Final = "of-the-notebook"
+"""The tag of cells for those who run the notebook: in the page they would show what was chosen at first."""
+
 _LEFT_ALONE: Final = 120
 """Seconds after which the kernel of a closed page ends: longer than a connection may be broken."""
 
@@ -62,7 +65,9 @@ def explore(
     check_parameters(notebook, given)
     with TemporaryDirectory(prefix="fsbench-explore-") as folder, kernel_sockets() as sockets:
         own = Path(folder, notebook.name)
-        nbformat.write(parameterize_notebook(load_notebook_node(str(notebook)), given), own)  # type: ignore[no-untyped-call]
+        filled = parameterize_notebook(load_notebook_node(str(notebook)), given)  # type: ignore[no-untyped-call]
+        filled.cells = [cell for cell in filled.cells if _OF_THE_NOTEBOOK not in cell.metadata.get("tags", ())]
+        nbformat.write(filled, own)
         _Page.launch_instance([str(own)], config=Config(_settings(sockets, port)))
 
 

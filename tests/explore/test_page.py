@@ -31,7 +31,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "logs"
 
 
-def test_the_page_shows_the_logs_that_were_named(logs: str) -> None:
+def test_the_page_shows_the_logs_that_were_named(logs: str, root: Path) -> None:
     served: dict[str, Any] = {}
 
     def serve(arguments: list[str], config: dict[str, dict[str, object]]) -> None:
@@ -46,6 +46,11 @@ def test_the_page_shows_the_logs_that_were_named(logs: str) -> None:
     assert served["left alone"] == 120
     for parameter in (rf"data = [\"{Path(logs).absolute()}\"]", rf"names = [\"{NAMES}\"]", r"factor = \"host\""):
         assert parameter in served["notebook"]
+    # cells have been run, and there is nobody to run those that would follow the panel
+    assert "Choose on the left" in served["notebook"]
+    for of_the_notebook in ("Run all cells", "Run the cells below", "panel.view.table"):
+        assert of_the_notebook in (root / "notebooks" / "07_explore.ipynb").read_text()
+        assert of_the_notebook not in served["notebook"]
 
 
 def test_what_cannot_be_read_opens_no_page(tmp_path: Path) -> None:
