@@ -227,7 +227,13 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
 
 
 def came_out(judged: int, same: int, size: int) -> str:
-    """Say of how many effects the direction came out again, and of how many the size."""
+    """Say of how many effects the direction came out again, and of how many the size.
+
+    Examples
+    --------
+    >>> came_out(judged=4, same=3, size=1)
+    '3 of 4 published effects that can be judged came out in the same direction, 1 of them in the same size too'
+    """
     them = f"{counted(judged, 'published effect')} that can be judged came out in the same direction"
     if not same:
         return f"None of {them}"
