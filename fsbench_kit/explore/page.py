@@ -65,9 +65,9 @@ def explore(
     check_parameters(notebook, given)
     with TemporaryDirectory(prefix="fsbench-explore-") as folder, kernel_sockets() as sockets:
         own = Path(folder, notebook.name)
-        filled = parameterize_notebook(load_notebook_node(str(notebook)), given)  # type: ignore[no-untyped-call]
+        filled = parameterize_notebook(load_notebook_node(str(notebook)), given)
         filled.cells = [cell for cell in filled.cells if _OF_THE_NOTEBOOK not in cell.metadata.get("tags", ())]
-        nbformat.write(filled, own)
+        nbformat.write(filled, own)  # type: ignore[no-untyped-call]
         _Page.launch_instance([str(own)], config=Config(_settings(sockets, port)))
 
 
