@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -716,6 +717,38 @@ def test_nbval_runs_a_notebook() -> None:
     # a cell of code is a test
     cells = sum(cell.cell_type == "code" for cell in nbformat.read(path, as_version=4).cells if cell.source)
     assert f"{cells} passed" in result.stdout
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_a_notebook_that_was_run_and_saved_is_what_was_committed(path: Path) -> None:
+    committed = path.read_text(encoding="utf-8")
+    saved = json.loads(committed)
+    view = {
+        "application/vnd.jupyter.widget-view+json": {"model_id": "e724", "version_major": 2, "version_minor": 0}
+    }
+    shown = {"output_type": "display_data", "data": view | {"text/plain": "HBox()"}, "metadata": {}}
+    for number, cell in enumerate(saved["cells"]):
+        if cell["cell_type"] == "code":
+            cell |= {"execution_count": number, "outputs": [shown]}
+            cell["metadata"]["execution"] = {"iopub.execute_input": "2026-01-01T00:00:00Z"}
+    # as JupyterLab and the kernel write it
+    saved["metadata"]["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"e724": {}}}}
+    saved["metadata"]["language_info"] |= {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": "3.13.1",
+    }
+    line = re.search(
+        r'^git config filter\.notebook\.clean "(.*)"$', (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE
+    )
+    assert line is not None
+    program, *options = shlex.split(line[1])
+    command = [Path(sys.executable).with_name(Path(program).name), *options]
+    cleaned = subprocess.run(command, input=json.dumps(saved), capture_output=True, text=True, check=True).stdout
+    assert cleaned == committed
 
 
 STRICT = ROOT / "tests" / "notebooks"

@@ -74,7 +74,7 @@ _AROUND: Final = 1.1
 PLOT_WIDTH: Final = 520
 PANEL_WIDTH: Final = 330
 PANEL_HEIGHT: Final = 130
-_HEAD_CHARACTERS: Final = 42
+_HEAD_CHARACTERS: Final = 44
 """As many letters of a panel's head fit above it, on a phone too."""
 
 BAND: Final = "#e4e7eb"

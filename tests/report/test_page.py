@@ -477,7 +477,17 @@ def test_a_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], com
 def test_a_page_prints_its_charts_and_tables_whole_and_no_controls(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
-    rows = comparison(*({"part": f"job {number}"} for number in range(60)))
+    metrics = (
+        "bandwidth",
+        "iops",
+        "file_rate",
+        "elapsed",
+        "cpu",
+        "latency",
+        "completion_latency",
+        "phase_latency",
+    )
+    rows = comparison(*({"part": f"job {number}", "metric": metric} for metric in metrics for number in range(9)))
     page = browser.open(page_of(charts.forest(rows.head(3)), tables.comparison_table(rows))).page
     page.set_viewport_size({"width": 680, "height": 900})  # A4 between its margins
     page.emulate_media(media="print")
