@@ -20,7 +20,7 @@ from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, 
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes, judged
-from fsbench_kit.data.dataset import UNMEASURED, Dataset
+from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 
 
 def compare(
-    dataset: Dataset | Labelled,
+    dataset: Dataset | LazyDataset | Labelled,
     factor: str = "filesystem",
     baseline: str | None = None,
     *,
@@ -196,7 +196,7 @@ def compare(
     [('ext4', 'xfs', 2.42, None, 'not comparable')]
     """
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
-    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
+    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what, metrics=metrics, where=where)
     options = CompareOptions(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fsbench_kit.analysis.reasons import Reason
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset, LazyDataset
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Floats
 
@@ -71,7 +71,7 @@ _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
 
 def geometric_mean(
-    dataset: Dataset | Labelled,
+    dataset: Dataset | LazyDataset | Labelled,
     factor: str = "filesystem",
     baseline: str | None = None,
     *,
@@ -116,7 +116,7 @@ def geometric_mean(
     [('xfs', 1, 0.99, 0.97, 1.01)]
     """
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
-    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
+    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what, metrics=metrics, where=where)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE, with_what)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)

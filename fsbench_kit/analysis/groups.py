@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.metrics import instead, wanted
+from fsbench_kit.analysis.metrics import no_figure, wanted
+from fsbench_kit.analysis.needed import needed
 from fsbench_kit.analysis.settings import CELL, Where, cells
-from fsbench_kit.data.dataset import UNMEASURED, Dataset
+from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
@@ -122,16 +123,27 @@ class Groups:
 
 
 def in_groups(
-    given: Dataset | Labelled, factor: str, baseline: str | None, with_what: Against = "baseline"
+    given: Dataset | LazyDataset | Labelled,
+    factor: str,
+    baseline: str | None,
+    with_what: Against = "baseline",
+    *,
+    metrics: Sequence[str] | None = None,
+    where: Where | None = None,
 ) -> tuple[Dataset, str, str | None]:
-    """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
+    """Return a dataset with its factor and baseline; groups that were given side by side are the factor.
+
+    Of a dataset on disk only what the metrics and ``where`` ask for is read.
+    """
     baseline = None if baseline is None else str(baseline)  # a number of threads, a version
+    if isinstance(given, LazyDataset):
+        given = needed(given, str(factor), metrics, where)
     if isinstance(given, Dataset):
         return given, _named(str(factor), given), baseline
     if not isinstance(given, Mapping):
         raise RequestError(
             f"{type(given).__name__} is not a dataset",
-            hint="Give what fsb.read returns; or groups: {'before': 'logs/old', 'after': 'logs/new'}.",
+            hint="Give what fsb.read or fsb.scan returns; or groups: {'before': 'logs/old', 'after': 'logs/new'}.",
         )
     groups = {str(label): of for label, of in given.items()}
     return labelled(groups), GROUP, baseline or (next(iter(groups), None) if with_what == "baseline" else None)
@@ -170,9 +182,7 @@ def comparable(
     if _any_measured(measurements):
         return measurements.with_columns(_study(measurements))
     if _any_measured(figures):
-        several = [metrics] if isinstance(metrics, str) else metrics
-        asked = " or ".join(several) if several else "what is compared by default"
-        raise RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
+        raise no_figure(metrics, there)
     if where:
         raise RequestError(
             f"no run that counts has {a(factor)} and all of what was chosen",

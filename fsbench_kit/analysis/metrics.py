@@ -93,6 +93,13 @@ def wanted(metrics: object = None, there: Iterable[str] = METRICS) -> pl.Expr:
     )
 
 
+def no_figure(metrics: Sequence[str] | str | None, there: Iterable[str]) -> RequestError:
+    """Say that no run has a figure of some metrics, and which ones there are."""
+    several = [metrics] if isinstance(metrics, str) else metrics
+    asked = " or ".join(several) if several else "what is compared by default"
+    return RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
+
+
 def instead(word: str, there: Iterable[str]) -> str:
     """Ask for the metric that is most like a word, and name those that can be compared.
 

@@ -338,14 +338,27 @@ def _is_one_of(
             or f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
         )
     texts = figures["level" if name == factor else name].cast(pl.String)
+    return pl.lit(texts.is_in(chosen_of(name, kept, texts.unique()), nulls_equal=True))
+
+
+def chosen_of(
+    name: str, kept: Sequence[str | int | None] | str | int | None, known: Iterable[str | None]
+) -> list[str | None]:
+    """Return the values that are chosen of a column, as text.
+
+    Raises
+    ------
+    RequestError
+        If the column has none such.
+    """
     several = [kept] if kept is None or isinstance(kept, str | int) else kept
     wanted = [None if value is None else str(value) for value in several]
-    known = set(texts.unique())
+    there = set(known)
     for value in wanted:
-        if value not in known:
-            there = in_order("None" if text is None else text for text in known)
-            raise RequestError(f"no figure has {name} {value!r}", hint=known_instead(str(value), there))
-    return pl.lit(texts.is_in(wanted, nulls_equal=True))
+        if value not in there:
+            names = in_order("None" if text is None else text for text in there)
+            raise RequestError(f"no figure has {name} {value!r}", hint=known_instead(str(value), names))
+    return wanted
 
 
 def operations(dataset: Dataset, factor: str, *, whole: bool = False) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from fsbench_kit.stats.student import half_width_by_t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset, LazyDataset
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Floats
 
@@ -50,7 +50,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 
 
 def summarise(
-    dataset: Dataset | Labelled,
+    dataset: Dataset | LazyDataset | Labelled,
     over: str = "host",
     factor: str = "filesystem",
     baseline: str | None = None,
@@ -97,7 +97,7 @@ def summarise(
     >>> fsb.summarise(data, over="host").height  # one host tells nothing of others
     0
     """
-    dataset, factor, baseline = in_groups(dataset, factor, baseline)
+    dataset, factor, baseline = in_groups(dataset, factor, baseline, metrics=metrics, where=where)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     if over == factor or over not in measurements.columns:
         raise RequestError(

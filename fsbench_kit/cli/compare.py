@@ -120,14 +120,23 @@ def compare_command(
     if margin is None:
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
     check_endings(to, *([JUNIT] if gate else []))
+    selection = conditions(where)
     dataset, factor, first, said = chosen(
-        paths, factor=factor, baseline=baseline, labels=labels, names=names, assume=assumed(assume), jobs=jobs
+        paths,
+        factor=factor,
+        baseline=baseline,
+        labels=labels,
+        names=names,
+        assume=assumed(assume),
+        jobs=jobs,
+        metrics=metric,
+        where=selection,
     )
     for target in to or ():
         keep_logs(sources(dataset.frames), target)
     which: dict[str, Any] = {
         "metrics": metric,
-        "where": conditions(where),
+        "where": selection,
         "confidence": confidence,
         "include_failed": include_failed,
         "all_pairs": all_pairs,
@@ -154,7 +163,8 @@ def compare_command(
     if (overall := tables.overall_table(over_cells)).groups[0].rows:
         shown.append(overall)
     if over is not None:
-        summary = fsb.summarise(dataset, over, factor, baseline, metrics=metric)
+        of_runs = {name: which[name] for name in ("metrics", "where", "confidence", "include_failed")}
+        summary = fsb.summarise(dataset, over, factor, baseline, **of_runs)
         shown.append(tables.summary_table(masked(summary, dataset, mask=mask)))
     for table in shown:
         out.print(table)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import fsbench_kit as fsb
 from fsbench_kit.cli.console import err
 from fsbench_kit.cli.inputs import found_path, read
 from fsbench_kit.cli.options import Names, Paths
+from fsbench_kit.data.written import is_written
 from fsbench_kit.model.errors import needs_extra
 
 
@@ -34,7 +37,11 @@ def explore_command(
     with needs_extra("notebooks", "fsbench explore"):
         from fsbench_kit.explore import explore
 
-    read(paths, names)  # so that what is wrong with them is said here
+    # What is wrong with them is said here.
+    if len(paths) == 1 and is_written(Path(paths[0])):
+        fsb.scan(paths[0])
+    else:
+        read(paths, names)
     where = f"is at http://127.0.0.1:{port}/" if port else "opens in the browser"
     err.print(f"In a few seconds the page {where}. Ctrl-C ends it.")
     explore(

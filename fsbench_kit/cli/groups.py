@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 from os.path import commonpath
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.inputs import check_names, read, read_by
+from fsbench_kit.data.written import is_written
 from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.analysis.settings import Where
 
 
 class Comparable(NamedTuple):
@@ -40,11 +43,14 @@ def chosen(
     names: list[str] | None,
     assume: dict[str, str] | None,
     jobs: int | None,
+    metrics: list[str] | None,
+    where: Where | None,
 ) -> Comparable:
     """Read what is to be compared.
 
-    With a factor, or a single path, all runs are one pool. Else each path is a group, unless some have no
-    filesystem in common: then that is the factor. With labels each path is a group, whatever it has.
+    With a factor, or a single path, all runs are one pool; of a dataset on disk only what is needed is read. Else
+    each path is a group, unless some have no filesystem in common: then that is the factor. With labels each path
+    is a group, whatever it has.
     """
     if labels is not None:
         if factor is not None:
@@ -54,6 +60,11 @@ def chosen(
         if unread is not None:
             raise unread
         return _as_groups(groups, paths, baseline, names)
+    if len(paths) == 1 and not names and not assume and is_written(Path(paths[0])):
+        from fsbench_kit.analysis.needed import needed
+
+        factor = factor or "filesystem"
+        return Comparable(needed(fsb.scan(paths[0]), factor, metrics, where), factor, baseline)
     if factor is not None or len(paths) == 1:
         return Comparable(read(paths, names, jobs, assume), factor or "filesystem", baseline)
     if "-" in paths:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily, skip_iri_grammar
 
 if TYPE_CHECKING:
-    from fsbench_kit.explore.exploration import Exploration, View
+    from fsbench_kit.explore.exploration import Exploration, View, opened
     from fsbench_kit.explore.options import Choice, Options
     from fsbench_kit.explore.page import explore
     from fsbench_kit.explore.panel import Panel
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
 skip_iri_grammar()
 
-__all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python", "explore"]
+__all__ = [
+    "Choice",
+    "Exploration",
+    "Options",
+    "Panel",
+    "State",
+    "View",
+    "as_parameters",
+    "as_python",
+    "explore",
+    "opened",
+]
 
 __getattr__, __dir__ = lazily(__name__)

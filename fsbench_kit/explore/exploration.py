@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 from altair.utils import schemapi
@@ -13,7 +14,10 @@ from fsbench_kit import charts, tables
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.comparison import compare
 from fsbench_kit.analysis.metrics import wanted
-from fsbench_kit.data.dataset import UNMEASURED, Dataset
+from fsbench_kit.analysis.needed import needed
+from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset, scan
+from fsbench_kit.data.reading import read
+from fsbench_kit.data.written import is_written
 from fsbench_kit.explore.options import (
     COORDINATES,
     OF_RUNS,
@@ -28,6 +32,9 @@ from fsbench_kit.explore.state import CHARTS, State, Value
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.notebooks.display import mimebundle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MOST_COMPARISONS: Final = 1000
 """More than these do not follow a hand at once, and no eye follows them."""
@@ -85,13 +92,25 @@ class View:
         return self.options.state
 
 
+def opened(paths: Sequence[str], names: Sequence[str] = ()) -> Dataset | LazyDataset:
+    """Read files and folders; but a dataset on disk stays there, of which only what is looked at is read.
+
+    Examples
+    --------
+    >>> opened(["raw_results/published/sysbench-rhel72"]).runs.height
+    8
+    """
+    is_dataset = len(paths) == 1 and not names and is_written(Path(paths[0]))
+    return scan(paths[0]) if is_dataset else read(paths, names=names)
+
+
 class Exploration:
     """Answers what can be chosen of a dataset, and what a choice shows; it remembers the answers that took time.
 
     Parameters
     ----------
     dataset
-        The runs.
+        The runs; see `opened`.
 
     Examples
     --------
@@ -104,7 +123,7 @@ class Exploration:
     ext4 takes 46 % less time than xfs to delete files (38 to 52 %; ahead in all 10 rounds).
     """
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset | LazyDataset) -> None:
         self._dataset = dataset
         self._part = lru_cache(_REMEMBERED)(self._read_part)
         self._factors = lru_cache(_REMEMBERED)(self._read_factors)
@@ -115,7 +134,7 @@ class Exploration:
         """Say what can be chosen, where each list depends on what is chosen in those before it."""
         said: list[str] = []
         choices: dict[str, tuple[Choice, ...]] = {}
-        frame = self._dataset.runs.filter(_COUNTS)
+        frame = self._dataset.runs.lazy().filter(_COUNTS).select("run_id", *OF_RUNS).collect()
         for name in OF_RUNS:
             choices[name] = choices_of(frame, name)
             state = keeping(state, name, choices[name], said)
@@ -181,8 +200,10 @@ class Exploration:
 
     def _read_part(self, studies: tuple[Value, ...], tools: tuple[Value, ...]) -> Dataset:
         """Return the chosen runs alone: what is said of runs does not depend on others."""
-        chosen = zip(OF_RUNS, (studies, tools), strict=True)
-        kept = [pl.col(name).is_in(values, nulls_equal=True) for name, values in chosen if values]
+        chosen = {name: values for name, values in zip(OF_RUNS, (studies, tools), strict=True) if values}
+        if isinstance(self._dataset, LazyDataset):
+            return needed(self._dataset, "", _COMPARABLE, chosen)
+        kept = [pl.col(name).is_in(values, nulls_equal=True) for name, values in chosen.items()]
         return self._dataset.filter(*kept) if kept else self._dataset
 
     def _read_factors(self, studies: tuple[Value, ...], tools: tuple[Value, ...]) -> tuple[Choice, ...]:

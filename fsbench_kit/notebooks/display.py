@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset, LazyDataset
 
 VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
@@ -132,7 +132,7 @@ def _listed(sentences: Sequence[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:
+def facets(dataset: Dataset | LazyDataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:
     """Return what a finding is about: the studies, tools and filesystems of its runs, and its verdicts.
 
     Parameters
@@ -140,7 +140,7 @@ def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, 
     verdicts
         A comparison, or any other frame with a column ``verdict``.
     """
-    columns = {name: dataset.runs[name] for name in ("study", "tool", "filesystem")}
+    columns = dataset.runs.lazy().select("study", "tool", "filesystem").unique().collect().to_dict()
     if verdicts is not None:
         columns["verdict"] = verdicts["verdict"]
     return {name: sorted({one_line(value) for value in of.drop_nulls()}) for name, of in columns.items()}

@@ -238,7 +238,7 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version()} | {name: version(name) for name in packages}
 
 
-def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Table:
+def provenance_table(dataset: Dataset | LazyDataset, parameters: Mapping[str, object]) -> Table:
     """Make the table of what a notebook's figures rest on: data, versions, parameters.
 
     The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
@@ -251,9 +251,11 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
     ('Parameters', 'baseline', "'ext4'")
     """
     studies = (
-        dataset.runs.group_by("study", "origin")
+        dataset.runs.lazy()
+        .group_by("study", "origin")
         .agg(pl.len().alias("runs"), pl.col("source").n_unique().alias("files"), pl.col("sha256").sort())
         .sort("study", nulls_last=True)
+        .collect()
     )
     data = tuple(
         (

@@ -19,6 +19,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import LazyDataset
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
@@ -97,8 +98,17 @@ def _many(cells: int, runs: int, *, rounds: bool) -> list[Log]:
     return logs
 
 
+def _compared(*logs: list[Log], **options: object) -> pl.DataFrame:
+    """What a comparison of some logs says, which is the same where they are not in memory."""
+    data = assemble([log for side in logs for log in side])
+    on_disk = LazyDataset(**{name: frame.lazy() for name, frame in data.frames.items()})
+    table = fsb.compare(data, **options)  # type: ignore[arg-type]
+    assert_frame_equal(fsb.compare(on_disk, **options), table)  # type: ignore[arg-type]
+    return table
+
+
 def _row(*logs: list[Log], **options: object) -> dict[str, object]:
-    table = fsb.compare(assemble([log for side in logs for log in side]), **options)  # type: ignore[arg-type]
+    table = _compared(*logs, **options)
     assert table.height == 1
     return table.row(0, named=True)
 
@@ -383,7 +393,7 @@ def _figure(metric: str, value: float, **facts: object) -> Measurement:
 
 def _codes(*logs: list[Log], **options: object) -> set[str]:
     """The reasons of all rows."""
-    table = fsb.compare(assemble([log for side in logs for log in side]), **options)  # type: ignore[arg-type]
+    table = _compared(*logs, **options)
     assert table.height
     return set(table["reasons"].explode().drop_nulls())
 

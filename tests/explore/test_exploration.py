@@ -16,7 +16,7 @@ import fsbench_kit as fsb
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
-from fsbench_kit.explore import Exploration, State, as_parameters, as_python
+from fsbench_kit.explore import Exploration, State, as_parameters, as_python, opened
 from fsbench_kit.explore.options import Choice
 from fsbench_kit.model.records import Measurement, Run, Setting
 from fsbench_kit.notebooks import check_parameters
@@ -52,9 +52,15 @@ def _runs(study: str, tool: str, rates: dict[str, float], **more: Any) -> list[L
     return logs
 
 
-@pytest.fixture(scope="module")
-def exploration() -> Exploration:
-    return Exploration(_dataset())
+@pytest.fixture(scope="module", params=["memory", "disk"])
+def exploration(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exploration:
+    if request.param == "memory":
+        return Exploration(_dataset())
+    folder = tmp_path_factory.mktemp("dataset")
+    _dataset().write(folder)
+    scanned = opened([str(folder)])
+    assert isinstance(scanned, fsb.LazyDataset)
+    return Exploration(scanned)
 
 
 def _dataset() -> Dataset:
