@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,6 +109,7 @@ def launch_command(
         from fsbench_kit.launch import Campaign, launch, shown
         from fsbench_kit.launch import resume as resume_launch
         from fsbench_kit.launch.hosts_study import find_hosts_study
+        from fsbench_kit.launch.progress import from_here
         from fsbench_kit.launch.targets import Folders
 
     devices = device or []
@@ -143,6 +145,9 @@ def launch_command(
     begun = None if campaign is None else Campaign(to / campaign, given)
     name, folder = _resumed(plan, to, begun) if resume else (study, to if begun is None else begun.folder)
     there = find_hosts_study(folder, name) if resume else None
+    if there is not None and not there.plan.hosts and scheduler is None:
+        words = ["fsbench", "launch", "--resume", str(from_here(there.folder)), "--scheduler", "ADDRESS"]
+        raise RequestError(f"a scheduler gave the hosts of {there.folder.name}", hint=shlex.join(words))
     work = there.plan if there is not None else begun.plan if begun is not None else given
     if work is not None and (work.hosts or scheduler) and (there is not None or not resume):
         if retry_failed or replace or devices or (dry_run and resume):

@@ -38,13 +38,18 @@ class HostsStudy:
     plan
         What each host is to make.
     hosts
-        Their names; without them, those that the plan has.
+        Their names; without them, those that the plan has, or else, where a scheduler gave them, those of which
+        something is here.
     """
 
     def __init__(self, folder: Path, plan: Plan, hosts: Iterable[str] | None = None) -> None:
         self.folder = folder
         self.plan = plan
-        self.hosts = sorted(plan.hosts if hosts is None else hosts)
+        self.hosts = sorted((plan.hosts or self._seen()) if hosts is None else hosts)
+
+    def _seen(self) -> Iterator[str]:
+        """Return the hosts of which a run is here, but for what they made up for others."""
+        return (plan.parent.name for plan in self.folder.glob(f"*/{PLAN}") if "-for-" not in plan.parent.name)
 
     @property
     def recorded_as(self) -> str:
@@ -98,8 +103,8 @@ class HostsStudy:
 
     @property
     def unfinished(self) -> bool:
-        """Whether rounds are missing that no other host has made up."""
-        return any(self._lacking(part) > 0 for part in self.parts)
+        """Whether rounds are missing that no other host has made up, or nothing is here yet."""
+        return not self.hosts or any(self._lacking(part) > 0 for part in self.parts)
 
     def _lacking(self, part: Part) -> int:
         """Return how many rounds of a part neither its host nor another one has made."""

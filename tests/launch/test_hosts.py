@@ -341,6 +341,12 @@ def test_the_workers_of_a_scheduler_run_notebooks_and_launch(
         meanwhile.start()
         result = fsbench(*launch, *to, cwd=tmp_path)
         meanwhile.join()
+        shutil.rmtree(next(runs.glob("*/run.json")).parent)
+        unnamed = fsbench("launch", "--resume", cwd=tmp_path)
+        assert "a scheduler gave the hosts of fleet" in unnamed.stderr
+        assert "fsbench launch --resume raw_results/runs/fleet --scheduler ADDRESS" in unnamed.stderr
+        resumed = fsbench("launch", "--resume", *to, cwd=tmp_path)
+        assert "4 of 4 runs are in" in resumed.stdout, resumed.stderr
     assert result.returncode == 0, result.stdout + result.stderr
     assert "4 of 4 runs are in" in result.stdout
     assert fsb.read(runs.parent).runs.height == 4
@@ -350,6 +356,14 @@ def test_the_workers_of_a_scheduler_run_notebooks_and_launch(
     (tmp_path / "plan.toml").write_text('hosts = ["node1"]\n' + SHORT)
     refused = fsbench(*launch, "--scheduler", "tcp://node1:8786", cwd=tmp_path)
     assert "the plan names its hosts" in refused.stderr
+
+
+def test_a_launch_of_which_a_scheduler_gave_no_host_yet_is_unfinished(tmp_path: Path) -> None:
+    study = tmp_path / "raw_results/runs/fleet"
+    study.mkdir(parents=True)
+    (study / "hosts.toml").write_text(SHORT)
+    unnamed = fsbench("launch", "--resume", cwd=tmp_path)
+    assert "a scheduler gave the hosts of fleet" in unnamed.stderr
 
 
 TOGETHER = """
