@@ -28,7 +28,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^( *)```\{?(\w+)\}?[^\n]*\n((?: *:[\w-]+:[^\n]*\n)*)(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 OF_THE_SYSTEM = {
-    *("cat", "cd", "cp", "echo", "grep", "head", "ls", "mkdir", "sed"),
+    *("cat", "cd", "cp", "echo", "git", "grep", "head", "ls", "mkdir", "sed"),
     *("conda", "docker", "jupyter", "papermill", "pip", "pre-commit", "python", "python3"),
 }
 

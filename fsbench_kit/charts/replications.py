@@ -62,7 +62,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     >>> published = fsb.read("raw_results/published/fio-nvme-2021")
     >>> again = fsb.read("raw_results/replicated/fio-nvme-2021-again")
     >>> chart = fsb.charts.replication(side_by_side(published, again))
-    >>> "of 4 published effects" in " ".join(chart.title.text)
+    >>> "All 4 published effects" in " ".join(chart.title.text)
     True
     """
     check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.side_by_side", "stands_for_effect")
@@ -192,7 +192,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     >>> import fsbench_kit as fsb
     >>> from fsbench_kit.launch.replicate import replications
     >>> chart = fsb.charts.replication_plane(replications("raw_results/published/fio-nvme-2021"))
-    >>> "of 4 published effects" in " ".join(chart.title.text)
+    >>> "All 4 published effects" in " ".join(chart.title.text)
     True
     """
     check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.replications", "stands_for_effect")

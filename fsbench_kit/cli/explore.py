@@ -11,7 +11,6 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err
 from fsbench_kit.cli.inputs import found_path, read
 from fsbench_kit.cli.options import Names, Paths
-from fsbench_kit.data.written import is_written
 from fsbench_kit.model.errors import needs_extra
 
 
@@ -34,6 +33,8 @@ def explore_command(
 
     fsbench explore results/
     """
+    from fsbench_kit.data.written import is_written
+
     with needs_extra("notebooks", "fsbench explore"):
         from fsbench_kit.explore import explore
 

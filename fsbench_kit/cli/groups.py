@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.inputs import check_names, read, read_by
-from fsbench_kit.data.written import is_written
 from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
@@ -52,6 +51,9 @@ def chosen(
     each path is a group, unless some have no filesystem in common: then that is the factor. With labels each path
     is a group, whatever it has.
     """
+    from fsbench_kit.analysis.needed import needed
+    from fsbench_kit.data.written import is_written
+
     if labels is not None:
         if factor is not None:
             hint = "With --labels each path is a group; with --factor all runs are one pool."
@@ -61,8 +63,6 @@ def chosen(
             raise unread
         return _as_groups(groups, paths, baseline, names)
     if len(paths) == 1 and not names and not assume and is_written(Path(paths[0])):
-        from fsbench_kit.analysis.needed import needed
-
         factor = factor or "filesystem"
         return Comparable(needed(fsb.scan(paths[0]), factor, metrics, where), factor, baseline)
     if factor is not None or len(paths) == 1:

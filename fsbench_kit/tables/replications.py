@@ -205,7 +205,7 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
     >>> from fsbench_kit.launch.replicate import replications, reproduced
     >>> counts = reproduced(replications("raw_results/published/fio-nvme-2021"))
     >>> reproduced_sentence(counts).partition(" came out ")[0]
-    '4 of 4 published effects that can be judged'
+    'All 4 published effects that can be judged'
     """
     if counts.is_empty():
         return NO_RATIO
