@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 
 THEME: Final = "fsbench"
 _PRINT_SCALE: Final = 2.0
+_LARGEST: Final = 2.5e6
+"""In pixels. A larger image has half the scale on a page: it stands only where a chart cannot be drawn."""
+
+_SIZE: Final = re.compile(r' (?:width|height)="([\d.]+)"')
 _UNDRAWABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 alt.theme.register(THEME, enable=False)(theme)
@@ -57,16 +60,25 @@ def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
         spec = chart.to_dict()
     with writing(path):
         if path.suffix == ".png":
-            path.write_bytes(png(spec))
-            return
-        svg = path.suffix == ".svg"
-        draw = vl_convert.vegalite_to_svg if svg else partial(vl_convert.vegalite_to_html, bundle=True)
-        path.write_text(draw(_drawable(spec), vl_version=vegalite_version()), encoding="utf-8")
+            path.write_bytes(png(spec, _PRINT_SCALE))
+        elif path.suffix == ".svg":
+            path.write_text(_svg(spec), encoding="utf-8")
+        else:
+            page = vl_convert.vegalite_to_html(_drawable(spec), vl_version=vegalite_version(), bundle=True)
+            path.write_text(page, encoding="utf-8")
 
 
-def png(spec: dict[str, Any], scale: float = _PRINT_SCALE) -> bytes:
-    """Draw a Vega-Lite specification as an image."""
-    return _packed(vl_convert.vegalite_to_png(_drawable(spec), vl_version=vegalite_version(), scale=scale))
+def png(spec: dict[str, Any], scale: float | None = None) -> bytes:
+    """Draw a Vega-Lite specification as an image, at the scale that suits a page if none is given."""
+    svg = _svg(spec)
+    if scale is None:
+        width, height = map(float, _SIZE.findall(svg, 0, svg.index(">")))
+        scale = _PRINT_SCALE if width * height * _PRINT_SCALE**2 <= _LARGEST else _PRINT_SCALE / 2
+    return _packed(vl_convert.svg_to_png(svg, scale=scale))
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    return vl_convert.vegalite_to_svg(_drawable(spec), vl_version=vegalite_version())
 
 
 def _drawable(spec: Any) -> Any:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _HEADING: Final = re.compile(r"^##\s+(.+?)\s*$", re.MULTILINE)
 _THUMBNAIL_SCALE: Final = 0.4
-_LARGEST_IMAGE: Final = 200_000
-"""In letters of base64. A larger image is taken at half its size: it stands only where a chart cannot be drawn."""
 
 
 def charts(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
@@ -136,12 +134,9 @@ def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
     label = f'aria-labelledby="{name}-title"' if heading else 'aria-label="Chart"'
     strong = f'<strong id="{name}-title">{heading}</strong> ' if heading else ""
     caption = f"<figcaption>{strong}<span>{explained}</span></figcaption>" if heading or explained else ""
-    image = data["image/png"]
-    if len(image) > _LARGEST_IMAGE:
-        image = base64.b64encode(png(whole, 1.0)).decode("ascii")
     return (
         f'<figure class="chart" id="{name}" data-name="{escape(page)}-{name}" role="group" {label}>{caption}'
-        f'<img src="data:image/png;base64,{escape(image)}" alt="{escape(data["text/plain"])}">'
+        f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{escape(data["text/plain"])}">'
         f'<script type="application/gzip">{spec}</script></figure>'
     )
 

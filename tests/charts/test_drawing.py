@@ -42,6 +42,12 @@ def test_packing_an_image_changes_its_size_and_nothing_else(chart: alt.Chart) ->
     assert _pixels(packed) == _pixels(drawn)
 
 
+@pytest.mark.parametrize(("height", "drawn"), [(300, 2), (3000, 1)])
+def test_a_tall_image_has_half_the_scale(chart: alt.Chart, height: int, drawn: int) -> None:
+    header, _ = _pixels(drawing.png(chart.properties(width=400, height=height).to_dict()))
+    assert struct.unpack_from(">I", header, 4)[0] == pytest.approx(drawn * height, rel=0.2)
+
+
 @pytest.mark.parametrize(
     ("ending", "begins"), [(".png", b"\x89PNG"), (".svg", b"<svg"), (".html", b"<!DOCTYPE html>")]
 )
@@ -49,6 +55,12 @@ def test_a_chart_is_saved_as_its_ending_says(chart: alt.Chart, tmp_path: Path, e
     path = tmp_path / f"chart{ending}"
     charts.save(chart, path)
     assert path.read_bytes().startswith(begins)
+
+
+def test_a_saved_image_has_the_scale_of_print_whatever_its_height(chart: alt.Chart, tmp_path: Path) -> None:
+    charts.save(chart.properties(width=400, height=3000), tmp_path / "chart.png")
+    header, _ = _pixels((tmp_path / "chart.png").read_bytes())
+    assert struct.unpack_from(">I", header, 4)[0] > 6000
 
 
 def test_a_saved_chart_has_the_theme_and_a_page_needs_no_network(chart: alt.Chart, tmp_path: Path) -> None:
