@@ -52,7 +52,7 @@ function hushed(place) {
       mark.removeAttribute("aria-roledescription");
     }
   };
-  new MutationObserver(hush).observe(place, { childList: true, subtree: true });
+  new MutationObserver(hush).observe(place, { attributeFilter: ["role"], childList: true, subtree: true });
   return place;
 }
 
