@@ -5,7 +5,6 @@ import mmap
 import os
 import random
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +34,19 @@ def test_figures_of_another_document_fit_each_other() -> None:
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_memory_that_a_fork_shares_counts_once() -> None:
-    size = 64 * 2**20
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory, Peak() as peak:
-        memory.write(b"x" * size)
-        if not (child := os.fork()):
-            time.sleep(0.3)
-            os._exit(0)
+    content = b"x" * 64 * 2**20
+    ends, end = os.pipe()
+    with mmap.mmap(-1, len(content), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        with Peak() as peak:
+            memory.write(content)
+            if not (child := os.fork()):
+                os.close(end)
+                os.read(ends, 1)
+                os._exit(0)
+        os.close(end)
         os.waitpid(child, 0)
-    assert size <= peak.bytes < 1.6 * size
+    os.close(ends)
+    assert len(content) <= peak.bytes < 1.6 * len(content)
 
 
 @pytest.mark.slow

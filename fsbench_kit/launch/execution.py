@@ -27,6 +27,8 @@ _TOLD: Final = 6
 """So many lines of what a tool says against a run are told; all of them are kept."""
 _GRACE: Final = 3.0  # seconds between asking a tool to end and ending it
 _TIMEOUT: Final = 10.0  # seconds for the kernel to end what was killed
+_TOGETHER: Final = 0.5
+"""Seconds in which what ends all processes of a launch, as a queue does, comes from the tool to this process."""
 
 
 class LifelineError(Exception):
@@ -101,7 +103,8 @@ def execute(
     Raises
     ------
     LifelineError
-        If the lifeline ends before the tool does. The tool has been ended then.
+        If the lifeline ends before the tool does, or right after the tool has failed. The tool has been ended
+        then.
     LaunchError
         If the tool cannot be ended.
     """
@@ -134,6 +137,7 @@ def execute(
     if not in_time:
         failure = f"{argv[0]} did not finish within {timeout:g} s and was killed"
     elif exit_code:
+        rest(_TOGETHER)
         failure = _failure(argv[0], exit_code, folder / stderr, said_before)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 

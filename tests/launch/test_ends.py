@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ import psutil
 import pytest
 
 from fsbench_kit.launch import Plan, execution, launch, resume, tools
-from fsbench_kit.launch.execution import execute
+from fsbench_kit.launch.execution import LifelineError, execute
 from fsbench_kit.launch.plan import plan_text
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.study import LaunchedStudy
@@ -45,6 +47,21 @@ def test_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(MARK, "mine")
     ended = execute([str(junk)], tmp_path, timeout=5)
     assert (ended.exit_code, ended.failure) == (None, f"cannot start {junk}: Exec format error")
+
+
+def test_tool_that_is_ended_a_moment_before_its_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a queue ends them, and a machine that is shut down: such a run is interrupted, and no failed one."""
+    lifeline, held = os.pipe()
+    monkeypatch.setattr(execution, "_LIFELINE", lifeline)
+    monkeypatch.setenv(MARK, "mine")
+    command = ["sh", "-c", "kill -TERM $$"]
+    assert execute(command, tmp_path, timeout=5).failure == "sh was killed by SIGTERM"
+    ends = threading.Timer(0.1, os.close, [held])
+    ends.start()
+    with pytest.raises(LifelineError):
+        execute(command, tmp_path, timeout=5)
+    ends.join()
+    os.close(lifeline)
 
 
 def test_step_whose_program_is_gone(tmp_path: Path) -> None:
