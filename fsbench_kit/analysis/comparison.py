@@ -299,8 +299,9 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         n_for=pl.when(higher).then("above").otherwise("below"),
         n_against=pl.when(higher).then("below").otherwise("above"),
     )
+    as_found = found.schema
     return found.select(COLUMNS.keys()).cast(
-        {name: kind for name, kind in COLUMNS.items() if found.schema[name] != kind}
+        {name: kind for name, kind in COLUMNS.items() if as_found[name] != kind}
     )
 
 

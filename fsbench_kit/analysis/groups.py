@@ -63,7 +63,8 @@ class Groups:
 
     def of(self, role: Role, *columns: str) -> pl.DataFrame:
         """Return the table's row of one group of each comparison, or some columns of it."""
-        return self._roles[role].select(columns or pl.all())
+        rows = self._roles[role]
+        return rows[list(columns)] if columns else rows
 
     @cached_property
     def _roles(self) -> dict[Role, pl.DataFrame]:

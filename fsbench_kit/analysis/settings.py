@@ -270,8 +270,8 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame
     if not known.all():
         measurements, place = measurements.filter(known), place.filter(known)
     beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
-    first = facts.row(0, named=True) if alike else {}
-    return beside.with_columns(pl.lit(first[name], facts.schema[name]).alias(name) for name in alike)
+    first, kinds = facts.row(0, named=True) if alike else {}, facts.schema
+    return beside.with_columns(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
 
 
 _LARGEST: Final = 1e100

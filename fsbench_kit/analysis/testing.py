@@ -109,6 +109,8 @@ def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
     """
     units, degrees, pairs = (found.numbers[name][rows] for name in ("units", "degrees", "n_pairs"))
     few = (units >= FEWEST_UNITS) & (units <= MOST_FEW)
+    if not few.any():
+        return np.zeros(rows.size)
     apart = np.full((rows.size, max((each.shape[1] for _, each in found.scatter), default=0)), np.nan)
     for of, each in found.scatter:
         here = np.isin(of, rows)

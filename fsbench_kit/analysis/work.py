@@ -37,6 +37,8 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
     keys = [key for key, kind in kinds.items() if kind == "workload" and key not in own]
     named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls().filter(pl.lit(factor != _NAME))
     known = pl.concat([settings.filter(pl.col("key").is_in(keys)).select(named.columns), named])
+    if known.is_empty():
+        return pl.Series("work", [None] * runs.height, dtype=pl.String)
     cells = runs.select("run_id", "level", cell=pl.struct(alike).rank("dense")).drop_nulls("level")
     values = pl.col("value").n_unique()
     varied = known.join(cells, on="run_id").filter(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fsbench_kit.stats import special
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -95,11 +97,9 @@ class RatioEstimate:
         nan where there is no interval.
     estimand, method
         What is estimated, and how, in words for a column of a table.
-    p
-        Two-sided p value of "the ratio is 1"; nan where it cannot be given. ``None`` for methods that rest on
-        ranks, whose tests are functions of their own.
-    standard_error, df
-        Of the logarithm of the ratio, and its degrees of freedom; ``None`` for methods that rest on ranks.
+    log_ratio, standard_error, df
+        The logarithm of the ratio, its standard error and degrees of freedom; ``None`` for methods that rest on
+        ranks.
     n_a, n_b
         Runs in each group.
     n_pairs
@@ -121,13 +121,24 @@ class RatioEstimate:
     confidence: Floats
     estimand: str
     method: str
-    p: Floats | None = None
+    log_ratio: Floats | None = None
     standard_error: Floats | None = None
     df: Floats | None = None
     n_a: Ints
     n_b: Ints
     n_pairs: Ints | None = None
     caveats: Mapping[Caveat, Bools]
+
+    @property
+    def p(self) -> Floats | None:
+        """Two-sided p value of "the ratio is 1"; nan where it cannot be given.
+
+        ``None`` for methods that rest on ranks, whose tests are functions of their own.
+        """
+        if self.log_ratio is None or self.standard_error is None:
+            return None
+        p: Floats = 2 * special.stdtr(self.df, -np.abs(self.log_ratio) / self.standard_error)
+        return p
 
     def inverse(self) -> RatioEstimate:
         """Return the same comparison seen from the other group, as the ratio A/B.
@@ -144,6 +155,7 @@ class RatioEstimate:
             estimate=1 / self.estimate,
             low=1 / self.high,
             high=1 / self.low,
+            log_ratio=None if self.log_ratio is None else -self.log_ratio,
             n_a=self.n_b,
             n_b=self.n_a,
         )

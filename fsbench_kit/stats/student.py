@@ -44,7 +44,7 @@ def ratio_by_t(
         confidence=np.where(unknown, np.nan, confidence)[()],
         estimand=estimand,
         method=method,
-        p=difference_p(LogRatio(log_ratio, standard_error, df)),
+        log_ratio=log_ratio,
         standard_error=standard_error,
         df=df,
         n_a=over_cells(n_a, cells),

@@ -1,7 +1,7 @@
 """What must hold of every interval, whatever the data."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -32,13 +32,27 @@ def blocked(a: np.ndarray, b: np.ndarray, confidence: float = 0.95) -> RatioEsti
     return blocked_log(np.ma.asarray(a)[..., None], np.ma.asarray(b)[..., None], confidence)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ranked(RatioEstimate):
+    """An interval by ranks together with the p value of its test."""
+
+    of_test: np.ndarray
+
+    @property
+    def p(self) -> np.ndarray:
+        return self.of_test
+
+
+def ranked(found: RatioEstimate, p: np.ndarray) -> Ranked:
+    return Ranked(**{field.name: getattr(found, field.name) for field in fields(found)}, of_test=p)
+
+
 def hodges_lehmann(a: np.ndarray, b: np.ndarray, confidence: float = 0.95) -> RatioEstimate:
-    """Return the interval together with the p value of its test."""
-    return replace(hodges_lehmann_log(a, b, confidence), p=mann_whitney_p(a, b))
+    return ranked(hodges_lehmann_log(a, b, confidence), mann_whitney_p(a, b))
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray, confidence: float = 0.95) -> RatioEstimate:
-    return replace(signed_rank_log(a, b, confidence), p=signed_rank_p(a, b))
+    return ranked(signed_rank_log(a, b, confidence), signed_rank_p(a, b))
 
 
 ALONE = [welch_log, hodges_lehmann]

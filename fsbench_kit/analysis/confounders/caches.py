@@ -146,7 +146,7 @@ def _cache_facts(dataset: Dataset) -> pl.DataFrame:
 )
 def _past_direct(design: Design) -> pl.DataFrame:
     direct = design.groups.measurements.filter(direct="true")  # a group can hold several operations: a sum does
-    if direct.select("tool", "operation").unique().filter(_PAST_DIRECT).is_empty():
+    if direct.is_empty() or direct.select("tool", "operation").unique().filter(_PAST_DIRECT).is_empty():
         return NOTHING
     return rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
 
