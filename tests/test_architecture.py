@@ -53,6 +53,14 @@ def test_processes_that_read_in_bulk_import_nothing_else() -> None:
     assert found.stdout == "[]\n"
 
 
+def test_processes_that_make_runs_hold_no_frames() -> None:
+    """The memory that they take is not the page cache's."""
+    heavy = ["numpy", "polars", "scipy"]
+    code = f"import sys, fsbench_kit.launch.runner; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "[]\n"
+
+
 def test_comparisons_load_scipy_when_they_are_made() -> None:
     code = "import sys, fsbench_kit.analysis.comparison; print('scipy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

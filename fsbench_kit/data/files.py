@@ -286,6 +286,7 @@ def _checked(mode: int, *, may_be_pipe: bool) -> bool:
 
 STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
+SAMPLES_FILE: Final = "samples.csv"
 
 
 def is_study(folder: Path) -> bool:

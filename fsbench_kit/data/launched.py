@@ -11,11 +11,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from fsbench_kit.data.files import RUN_FILE, opened
+from fsbench_kit.data.files import RUN_FILE, SAMPLES_FILE, opened
 from fsbench_kit.data.log import Log, is_fio_log, log_with
 from fsbench_kit.data.problems import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
-from fsbench_kit.formats.machine_samples import SAMPLES, series
+from fsbench_kit.formats.machine_samples import series
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Block, Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
@@ -94,7 +94,7 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
     said = [condition.diagnostic for condition in facts.conditions]
     beside, problems = _samples(folder, facts)
     if problems:
-        yield Log(source=str(folder / SAMPLES), records=problems)
+        yield Log(source=str(folder / SAMPLES_FILE), records=problems)
     for name, log in zip(names, logs, strict=True):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])
@@ -131,15 +131,17 @@ def _command(argv: Sequence[str]) -> str:
 
 def _samples(folder: Path, facts: RunFacts) -> tuple[tuple[Block, ...], list[Diagnostic]]:
     """Return the series of what the launch has sampled of the machine, and what is to be said of them."""
-    if SAMPLES not in facts.sha256:
+    if SAMPLES_FILE not in facts.sha256:
         return (), []  # of a launch that took none
-    path = folder / SAMPLES
+    path = folder / SAMPLES_FILE
     try:
         with opened(path) as file:
             found = list(series(file.read()))
     except OSError as error:
         return (), [Diagnostic(code="UNREADABLE", message=f"The file cannot be read: {error.strerror or error}.")]
-    problems = [each for each in (_changed(path, facts.sha256[SAMPLES]), *found) if isinstance(each, Diagnostic)]
+    problems = [
+        each for each in (_changed(path, facts.sha256[SAMPLES_FILE]), *found) if isinstance(each, Diagnostic)
+    ]
     return tuple(each for each in found if isinstance(each, Block)), problems
 
 

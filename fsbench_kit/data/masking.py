@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from fsbench_kit.data.files import RUN_FILE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
@@ -49,7 +51,7 @@ class Mask:
     def learn(self, files: Iterable[Path]) -> None:
         """Learn the hosts of launched runs whose records are among some files."""
         for path in files:
-            if path.name == "run.json":
+            if path.name == RUN_FILE:
                 with suppress(OSError, ValueError, LookupError, TypeError):
                     self.hosts.append(str(json.loads(path.read_bytes())["host"]))
 

@@ -26,9 +26,6 @@ from fsbench_kit.model.records import Block, Diagnostic
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SAMPLES: Final = "samples.csv"
-"""The name of the file."""
-
 _LEVELS: Final = {
     "memory.MemAvailable": "memory_available",
     "memory.Cached": "memory_cached",

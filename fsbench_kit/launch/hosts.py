@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event as Flag
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.events import Note, Planned, RunEnded
 from fsbench_kit.launch.files import publish
@@ -27,7 +28,6 @@ from fsbench_kit.launch.launcher import LaunchResult, study_name
 from fsbench_kit.launch.locks import Owner, locked
 from fsbench_kit.launch.plan import plan_text, read_plan
 from fsbench_kit.launch.remote import Answer, Block, begin, poll, stop
-from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.study import HOSTS, PLAN
 from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import FsbenchError, LaunchError, RequestError
@@ -299,8 +299,8 @@ class _Launch:
     def _bring(self, part: Part, name: str, files: Mapping[str, bytes]) -> None:
         """Put a run into its place, whole or not at all, and hold its files against their hashes."""
         place = self.study.folder / part.name
-        record = json.loads(files[RECORD])
-        told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RECORD}
+        record = json.loads(files[RUN_FILE])
+        told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RUN_FILE}
         if name not in self.study.home(part).planned_runs or told != record["sha256"]:
             what = f"it has sent a run that is not the one it has recorded: {name}"
             raise LaunchError(what, file=place, hint="Compare it with the run's folder there.")

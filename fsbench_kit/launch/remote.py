@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.launch.dry_runs import dry_run
 from fsbench_kit.launch.events import Event, Note
 from fsbench_kit.launch.plan import Plan, read_plan
-from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.study import PLAN, SHARED
 from fsbench_kit.launch.trial import try_plan
 
@@ -136,7 +136,7 @@ def poll(block: Block, known: Collection[str]) -> LaunchState:
     with _lock(block) as lock:
         is_running = lock is None
     own = block.place / block.name
-    new = [run for run in sorted(path.parent for path in own.glob(f"*/{RECORD}")) if run.name not in known]
+    new = [run for run in sorted(path.parent for path in own.glob(f"*/{RUN_FILE}")) if run.name not in known]
     runs: dict[str, dict[str, bytes]] = {}
     size = 0
     while new and size < _MOST:

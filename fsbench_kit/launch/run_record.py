@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.workloads import Workload
     from fsbench_kit.model.records import Status
 
-RECORD: Final = "run.json"
 PREPARATION: Final = "preparation.txt"
 CLEANUP: Final = "cleanup.txt"
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.formats.machine_samples import SAMPLES
+from fsbench_kit.data.files import SAMPLES_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -96,7 +96,7 @@ class Sampler:
     def write(self, folder: Path) -> None:
         """Write the samples to a file in a folder."""
         head = ",".join(["time", *(name for source in self._sources for name in source.columns)])
-        (folder / SAMPLES).write_text("\n".join([head, *self._rows, ""]), encoding="utf-8")
+        (folder / SAMPLES_FILE).write_text("\n".join([head, *self._rows, ""]), encoding="utf-8")
 
     def _work(self) -> None:
         stopped = False

@@ -14,6 +14,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.cleanup import remaining
 from fsbench_kit.launch.events import Event, Note, RunEnded, RunStarted
@@ -22,7 +23,7 @@ from fsbench_kit.launch.facts import machine_facts
 from fsbench_kit.launch.kernel_log import KernelLog
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import LogReader
-from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
+from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RunRecord, versions
 from fsbench_kit.launch.sampling import sampled
 from fsbench_kit.launch.scratch import TRIED_AGAIN
 from fsbench_kit.launch.stopping_monitor import StoppingMonitor
@@ -242,7 +243,7 @@ class Session:
                 record.reading = self._reader.read(new, record.logs)
         failure = record.failure  # as long as the run's files are here
         told = record.to_json(study=self.study.recorded_as, order=order)
-        (new / RECORD).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (new / RUN_FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
             self.study.add(self.scratch, new)
         else:

@@ -11,10 +11,10 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.launch.consent import Made
 from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.plan import Plan, plan_text, read_plan
-from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import PlannedRun, schedule
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
@@ -93,7 +93,7 @@ class LaunchedStudy:
         LaunchError
             If there are others than its plan leads to.
         """
-        found = sorted(path.parent.name for path in self.folder.glob(f"*/{RECORD}"))
+        found = sorted(path.parent.name for path in self.folder.glob(f"*/{RUN_FILE}"))
         strange = [name for name in found if name not in self.planned_runs]
         if strange:
             what = f"its plan has no run {strange[0]}"
@@ -109,7 +109,7 @@ class LaunchedStudy:
         LaunchError
             If it cannot be read.
         """
-        path = self.folder / name / RECORD
+        path = self.folder / name / RUN_FILE
         hint = "Move the run's folder away to have the run made again."
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

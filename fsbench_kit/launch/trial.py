@@ -12,11 +12,11 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.events import Event, Note
 from fsbench_kit.launch.launcher import launch
 from fsbench_kit.launch.plan import IMAGE_SHARE, Plan
-from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.targets import DeviceTarget, LoopTarget, Target
@@ -117,7 +117,7 @@ def try_plan(
     study = f"trial-{uuid.uuid4().hex}"
     try:
         result = launch(small, root=root, to=to, study=study, progress=tell)
-        records = [json.loads((run / RECORD).read_text(encoding="utf-8")) for run in result.runs]
+        records = [json.loads((run / RUN_FILE).read_text(encoding="utf-8")) for run in result.runs]
     finally:
         shutil.rmtree(root / to / study, ignore_errors=True)
     failures = tuple(

@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.launch.dry_runs import dry_run
 from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.replicate.plan import AGAIN, replication
 from fsbench_kit.launch.replicate.published import workloads
 from fsbench_kit.launch.replicate.scale import SCALES
 from fsbench_kit.launch.replicate.targets import images
-from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.study import PLAN, launch_notes
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError, RequestError
@@ -176,7 +176,7 @@ def expected_seconds(study: str, plan: Plan, root: Path) -> float | None:
 
 def _took(folder: Path) -> dict[str, float]:
     """Return the seconds from the end of one run to that of the next, by the workload of the latter."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(f"*/{RECORD}")]
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(f"*/{RUN_FILE}")]
     records = sorted((one for one in records if one["ended_at"]), key=lambda one: str(one["ended_at"]))
     took: dict[str, list[float]] = {}
     for before, record in pairwise(records):
