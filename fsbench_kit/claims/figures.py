@@ -296,12 +296,19 @@ Order = Literal["greater", "less", "undecided"]
 def order(a: Figure, b: Figure) -> Order | None:
     """Tell which of two prints is the greater one. Equal prints decide nothing, however they were rounded.
 
-    Where only bounds are known they decide if they can. ``None`` is that nothing is printed.
+    Where only bounds are known they decide if they can, of both figures if they do not touch. ``None`` is that
+    nothing is printed.
     """
-    if a.low is not None and b.high is not None and a.low >= b.high and a.value != b.value:
+    if _is_above(a, b):
         return "greater"
-    if a.high is not None and b.low is not None and a.high <= b.low and a.value != b.value:
+    if _is_above(b, a):
         return "less"
     if _NONE in (replace(a, name="", runs=frozenset()), replace(b, name="", runs=frozenset())):
         return None
     return "undecided"
+
+
+def _is_above(a: Figure, b: Figure) -> bool:
+    if a.low is None or b.high is None:
+        return False
+    return a.low > b.high or (a.low == b.high and a.value != b.value)

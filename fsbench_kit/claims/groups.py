@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from fsbench_kit.claims.relations.base import Known
 
 
-def comparisons(cells: Sequence[Cell], known: Known) -> list[Mapping[str, Any] | None]:
+MARGIN: Final = 1.05
+"""The largest ratio that counts as equal, where a claim says no other."""
+
+
+def comparisons(cells: Sequence[Cell], known: Known, margin: float = MARGIN) -> list[Mapping[str, Any] | None]:
     """Compare the groups of all cells that have both: those of the same runs by themselves, run by run."""
     found: list[Mapping[str, Any] | None] = [None] * len(cells)
     for within in (False, True):
@@ -35,7 +39,7 @@ def comparisons(cells: Sequence[Cell], known: Known) -> list[Mapping[str, Any] |
             for number in chosen
         ]
         if pairs:
-            rows = compare_groups(pairs, known.evidence, within_runs=within).rows(named=True)
+            rows = compare_groups(pairs, known.evidence, within_runs=within, margin=margin).rows(named=True)
             for number, row in zip(chosen, rows, strict=True):
                 found[number] = row
     return found
@@ -54,7 +58,15 @@ def _named(rows: pl.DataFrame, name: str, *, within: bool) -> pl.DataFrame:
 def order_of(cell: Cell, row: Mapping[str, Any] | None) -> Order | None:
     """Tell which group is the greater one: by the interval where there is one, else by the prints."""
     if row is None or row["ci_low"] is None:
-        return order(cell.of, cell.than)
+        printed = order(cell.of, cell.than)
+        return "undecided" if printed is not None and is_left_open(row) else printed
     if row["verdict"] in ("equivalent", "inconclusive") or row["ci_low"] <= 1 <= row["ci_high"]:
         return "undecided"
     return "greater" if row["ratio"] > 1 else "less"
+
+
+def is_left_open(row: Mapping[str, Any] | None) -> bool:
+    """Tell whether there are several runs of each group, and bounds of them that decide nothing."""
+    if row is None or row["verdict"] != "bound only":
+        return False
+    return bool(min(row["n_baseline"], row["n_candidate"]) > 1)

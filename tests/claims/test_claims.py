@@ -523,6 +523,65 @@ def test_bounds_are_shown_as_bounds_and_decide(
     assert said in row["reason"]
 
 
+Bound = tuple[float | None, float | None]
+
+
+def _audit_bounds(folder: Path, claim: str, a: Sequence[Bound], b: Sequence[Bound]) -> dict[str, Any]:
+    """Audit a claim over runs of which only bounds are known."""
+    _audit_runs(folder, claim, [(2.0, 4.0)] * len(a))
+    own = fsb.read(folder)
+    measurements = own.measurements
+    for name, bounds in (("a", a), ("b", b)):
+        for number, (low, high) in enumerate(bounds):
+            its = own.runs.filter(pl.col("source").str.ends_with(f"{name}{number}.csv"))["run_id"].item()
+            known = {"value": None, "low": low, "high": high, "state": "censored"}
+            measurements = measurements.with_columns(
+                pl.when(run_id=its).then(pl.lit(end, measurements.schema[key])).otherwise(key).alias(key)
+                for key, end in known.items()
+            )
+    return fsb.audit(folder, runs=replace(own, measurements=measurements)).row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("claim", "a", "b", "direction"),
+    [
+        ('relation = "less"', (1.0, 2.0), (10.0, 20.0), "as said"),
+        ('relation = "greater"', (1.0, 2.0), (10.0, 20.0), "the contrary"),
+        ('relation = "greater"', (10.0, 20.0), (1.0, 2.0), "as said"),
+        ('relation = "less"', (1.0, 2.0), (2.0, 3.0), "undecided"),  # both may be 2
+        ('relation = "less"', (None, 2.0), (3.0, None), "as said"),
+        ('relation = "less"', (None, 2.0), (None, 3.0), "undecided"),
+        ('relation = "rank"\nsize = "1"', (1.0, 2.0), (10.0, 20.0), "as said"),
+        ('relation = "ratio"\nsize = "0.1"', (1.0, 2.0), (10.0, 20.0), "as said"),
+        ('relation = "equal"', (1.0, 2.0), (1.0, 2.0), "undecided"),
+        ('relation = "equal"', (1.0, 2.0), (10.0, 20.0), "the contrary"),
+        ('relation = "equal"', (2.0, None), (2.0, None), "undecided"),
+        ('relation = "equal"\nsize = "5 %"', (2.0, None), (2.0, None), "undecided"),
+        ('relation = "equal"\nsize = "5 %"', (1.0, 2.0), (1.0, 2.0), "undecided"),  # a ratio of 0.5 to 2
+        ('relation = "equal"\nsize = "110 %"', (1.0, 2.0), (1.0, 2.0), "as said"),
+        ('relation = "equal"\nsize = "110 %"', (1.0, 2.0), (None, 2.0), "undecided"),
+        ('relation = "equal"\nsize = "5 %"', (1.0, 2.0), (10.0, 20.0), "the contrary"),
+    ],
+)
+def test_bounds_of_both_figures_decide_where_they_can(
+    tmp_path: Path, claim: str, a: Bound, b: Bound, direction: str
+) -> None:
+    assert _audit_bounds(tmp_path, claim, [a], [b])["direction"] == direction
+
+
+@pytest.mark.parametrize("claim", ['relation = "less"', 'relation = "equal"', 'relation = "equal"\nsize = "5 %"'])
+def test_bounds_of_two_runs_decide_nothing(tmp_path: Path, claim: str) -> None:
+    """As little as two runs do of which the figures are known."""
+    row = _audit_bounds(tmp_path, claim, [(1.0, 2.0)] * 2, [(10.0, 20.0)] * 2)
+    assert (row["direction"], row["evidence"]) == ("undecided", "replicated")
+
+
+@pytest.mark.parametrize("claim", ['relation = "less"', 'relation = "equal"', 'relation = "equal"\nsize = "5 %"'])
+def test_bounds_to_unlike_sides_are_no_figure(tmp_path: Path, claim: str) -> None:
+    row = _audit_bounds(tmp_path, claim, [(2.0, None), (None, 3.0)], [(2.0, None), (None, 3.0)])
+    assert row["verdict"] == "no data"
+
+
 def test_a_size_that_is_missed_to_either_side_is_mixed(tmp_path: Path) -> None:
     row = _audit_tasks(tmp_path, 'relation = "ratio"\nsize = "0.5"', [(1.0, 4.0), (3.0, 4.0)])
     assert [found["size"] for found in row["comparisons"]] == ["understated", "overstated"]
@@ -678,6 +737,43 @@ def test_what_the_comparison_does_not_decide_is_undecided(
     assert (row["verdict"], row["evidence"]) == ("undecided", "replicated")
 
 
+# each five runs of a and b. The 95 % intervals of Welch's t on logarithms, by SciPy's ttest_ind: 0.777 to 1.23,
+# 0.997 to 1.001, 0.907 to 0.910; of the first two runs of the second, 0.993 to 1.005.
+NOISY = [(100.0, 103.0), (130.0, 95.0), (80.0, 120.0), (95.0, 90.0), (110.0, 115.0)]
+ALIKE = [(100.0, 100.3), (100.2, 100.1), (99.9, 100.2), (100.1, 99.9), (100.0, 100.1)]
+APART = [(100.0, 110.3), (100.2, 110.1), (99.9, 110.2), (100.1, 109.9), (100.0, 110.1)]
+
+
+@pytest.mark.parametrize(
+    ("size", "pairs", "verdict"),
+    [
+        ("", ALIKE, "supported"),
+        ("5 %", ALIKE, "supported"),
+        ("0.01 %", ALIKE, "undecided"),  # which lies inside the interval
+        ("", ALIKE[:2], "undecided"),
+        ("5 %", ALIKE[:2], "undecided"),
+        ("", NOISY, "undecided"),
+        ("5 %", NOISY, "undecided"),
+        ("15 %", NOISY, "undecided"),
+        ("40 %", NOISY, "supported"),
+        ("", APART, "contradicted"),
+        ("5 %", APART, "contradicted"),
+        ("15 %", APART, "supported"),
+    ],
+)
+def test_repeated_runs_are_equal_where_all_of_the_interval_is(
+    tmp_path: Path, size: str, pairs: list[tuple[float, float]], verdict: str
+) -> None:
+    claim = 'relation = "equal"' + (f'\nsize = "{size}"' if size else "")
+    assert _audit_runs(tmp_path, claim, pairs)["verdict"] == verdict
+
+
+def test_runs_that_are_equal_and_of_other_hosts_are_not_comparable(tmp_path: Path) -> None:
+    for pairs, direction in ((ALIKE, "as said"), (NOISY, "undecided"), (APART, "the contrary")):
+        row = _audit_runs(tmp_path, 'relation = "equal"\nsize = "5 %"', pairs, hosts=True)
+        assert (row["direction"], row["confounders"]) == (direction, ["host differs: of-a against of-b."])
+
+
 def test_an_interval_with_1_in_it_decides_nothing_where_nothing_is_comparable_either(tmp_path: Path) -> None:
     pairs = [(2.0, 2.5), (4.0, 3.6), (2.1, 2.4)]  # a takes less on the whole, but by far not always
     row = _audit_runs(tmp_path, 'relation = "less"', pairs, hosts=True)
@@ -795,6 +891,7 @@ def test_a_share_of_the_other_base(tmp_path: Path) -> None:
             r'study.toml:10: claim "c": there is no relation "twice"\nRelations are: value, at_most',
         ),
         ('relation = "setting"', r'study.toml:10: claim "c": the relation "setting" needs "setting"'),
+        ('relation = "equal"\nsize = "-5 %"', r"study.toml:10: .* nothing is within -5 %"),
         ('relation = "less"\nunit = "s"', "unit"),
         ('relation = "ratio"\nsize = "two"', r"study.toml:10: claim \"c\": cannot read the size 'two'"),
         ('relation = "ratio"\nsize = "2 s"', r"study.toml:10: .* the size '2 s' is of the wrong kind"),

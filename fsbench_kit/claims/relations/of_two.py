@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsbench_kit.claims.figure_text import metric_of, value_text
-from fsbench_kit.claims.figures import Cell, Figure, Order, figures_of, order, paired_cells
-from fsbench_kit.claims.groups import comparisons, order_of
+from fsbench_kit.claims.figures import Cell, Figure, Order, figures_of, paired_cells
+from fsbench_kit.claims.groups import MARGIN, comparisons, is_left_open, order_of
 from fsbench_kit.claims.relations.base import (
     FITS,
     Basis,
@@ -21,6 +21,7 @@ from fsbench_kit.claims.relations.base import (
     within_limit,
 )
 from fsbench_kit.claims.sizes import Stated, stated
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,9 +42,13 @@ class _OfTwo(OfFigures):
     def unit(self, claim: ClaimFacts) -> str:
         return "1"
 
+    def margin(self, claim: ClaimFacts) -> float:
+        """Return the largest ratio that counts as equal."""
+        return MARGIN
+
     def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
         cells = list(paired_cells(claim, figures_of(known.cells, claim)))
-        for cell, row in zip(cells, comparisons(cells, known), strict=True):
+        for cell, row in zip(cells, comparisons(cells, known, self.margin(claim)), strict=True):
             if not (cell.of.runs and cell.than.runs):
                 yield Finding(cell=cell.name, apart=cell.apart)
                 continue
@@ -199,7 +204,7 @@ class Less(Greater, name="less"):
 
 
 class Equal(_OfTwo, name="equal"):
-    """The figures of `of` are those of `than`, or within `size` of them."""
+    """The figures of `of` are those of `than`, or within `size` of them; those of repeated runs, within 5 %."""
 
     needs: ClassVar[tuple[str, ...]] = ("metric",)
     differs = False
@@ -208,25 +213,44 @@ class Equal(_OfTwo, name="equal"):
     def stated(self, claim: ClaimFacts) -> Stated | None:
         if claim.size is None:
             return None
-        margin = stated(claim, "1").middle
-        return Stated(1 / (1 + margin), 1 + margin, closed=True)
+        limit = self.margin(claim)
+        return Stated(1 / limit, limit, closed=True)
+
+    def margin(self, claim: ClaimFacts) -> float:
+        if claim.size is None:
+            return super().margin(claim)
+        if (share := stated(claim, "1").middle) <= 0:
+            raise RequestError(f"nothing is within {claim.size}", hint="Leave out the size of what is equal.")
+        return 1 + share
 
     def finding(self, claim: ClaimFacts, cell: Cell, row: Mapping[str, Any] | None) -> Finding:
         computed, basis = self.computed(cell, row)
         counts = self.stated(claim)
+        found = order_of(cell, row)
         direction: Direction | None
-        if counts is not None:
+        if found is None or is_left_open(row):
+            direction = None if found is None else "undecided"
+        elif row is not None and basis == "interval":
+            direction = _equality(row, computed)
+        elif counts is not None:
             direction = within_limit(computed, counts)
         elif cell.of.value is not None and cell.of.value == cell.than.value:
             direction = "as said"
         else:
-            direction = "undecided" if order(cell.of, cell.than) == "undecided" else "the contrary"
+            direction = "undecided" if found == "undecided" else "the contrary"
         return Finding(
             cell=cell.name, direction=direction, of=cell.of, than=cell.than, computed=computed, basis=basis
         )
 
     def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
         return "" if claim.size is None and finding.basis == "prints" else super().computed_text(claim, finding)
+
+
+def _equality(row: Mapping[str, Any], found: Figure) -> Direction:
+    """Tell whether runs show two groups to be equal: by the verdict, or else by all of the interval."""
+    if row["verdict"] in ("equivalent", "inconclusive"):
+        return "as said" if row["verdict"] == "equivalent" else "undecided"
+    return within_limit(replace(found, value=None), Stated(1 / row["margin"], row["margin"], closed=True))
 
 
 def _agreement(found: Order | None, said: Order) -> Direction | None:
