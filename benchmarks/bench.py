@@ -201,7 +201,7 @@ at its peak, in all its processes, beyond that of the process with its packages 
 keeps below its ceilings.
 
 {markdown(results)}
-Measured on {where["date"][:10]} at commit {where["commit"]}, with {where["share"]:.0%} of the files:
+Measured on {where["date"][:10]} at commit {where["commit"]}, with {100 * where["share"]:.0f} % of the files:
 {versions}.
 `make bench` measures anew, and appends to `benchmarks/history.jsonl`, which `benchmarks/history.ipynb` draws. Its
 rows stand in `benchmarks/rows.py`.

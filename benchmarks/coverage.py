@@ -466,7 +466,9 @@ def rules(rng: Rng, repetitions: int) -> Table:
             cells.append(cell(_joined(ended), RATIO))
         rows.append(Row(text, "paired t", cells))
     text = f"How much ratios vary from round to round; {PILOT} rounds at least and {most} at most."
-    return Table("Rounds until a rule is content", text, tuple(f"{spread:.0%}" for spread in spreads), rows)
+    return Table(
+        "Rounds until a rule is content", text, tuple(f"{100 * spread:.0f} %" for spread in spreads), rows
+    )
 
 
 def quantiles(rng: Rng, repetitions: int) -> Table:

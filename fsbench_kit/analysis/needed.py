@@ -27,6 +27,8 @@ _BESIDE: Final = pl.any_horizontal(
 )
 """The figures that say of others how they came about: by how much work, in which time, on which disks."""
 
+_ROW: Final = "row"
+
 
 def needed(
     dataset: LazyDataset, factor: str, metrics: Sequence[str] | str | None = None, where: Where | None = None
@@ -42,7 +44,8 @@ def needed(
     -------
     Dataset
         The runs whose study, tool and filesystem ``where`` chooses. Of their figures those of the metrics, and
-        those that say how these came about. No distributions and no series; but all errors in reading.
+        those that say how these came about; with ``where``, also one that has each value which it may choose. No
+        distributions and no series; but all errors in reading.
 
     Raises
     ------
@@ -54,8 +57,10 @@ def needed(
         dataset = dataset.filter(*chosen)
     there = dataset.measurements.select(pl.col("metric").unique()).collect(engine="streaming").to_series()
     compared = wanted(metrics, there)
+    measurements = dataset.measurements
+    asked = _asked(measurements, where) if where else pl.lit(value=False)
     frames = dataset.frames | {
-        "measurements": dataset.measurements.filter(compared | _BESIDE),
+        "measurements": measurements.with_row_index(_ROW).filter(compared | _BESIDE | asked).drop(_ROW),
         "distributions": dataset.distributions.clear(),
         "series": dataset.series.clear(),
         "diagnostics": pl.concat([errors, dataset.diagnostics.filter(pl.col("severity") != "error")]),
@@ -64,6 +69,13 @@ def needed(
     if read.measurements.filter(compared).is_empty() and "elapsed_with_sync" not in (metrics or ()):
         raise no_figure(metrics, there)
     return read
+
+
+def _asked(measurements: pl.LazyFrame, where: Where) -> pl.Expr:
+    """Choose a figure of each run, metric and value that ``where`` may ask for: what it chooses is there then."""
+    kinds = {"run_id", "metric", *where} & {*measurements.collect_schema()}
+    first = measurements.with_row_index(_ROW).filter("primary").group_by(kinds).agg(pl.col(_ROW).min())
+    return pl.col(_ROW).is_in(first.collect(engine="streaming")[_ROW].implode())
 
 
 def _chosen(dataset: LazyDataset, factor: str, where: Where | None) -> list[pl.Expr]:

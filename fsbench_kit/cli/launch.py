@@ -249,7 +249,7 @@ def _check(plan: Plan, to: Path) -> None:
         typer.echo(sentence)
     if trial.failures:
         raise LaunchError("\n".join(trial.failures), hint="Mend this in the plan; nothing was kept.")
-    typer.echo(f"All {trial.tried} combinations of a target and a workload work.")
+    typer.echo(trial.success)
 
 
 def _dry_run(

@@ -209,8 +209,8 @@ def _contradiction(figures: Mapping[str, Measurement]) -> str | None:
         return None
     if least / elapsed.high < (cpu.high or 0) and most / elapsed.low >= (cpu.low or 0):
         return None
-    values = (item.value or 0 for item in (user, system, elapsed, cpu))
-    return "{:g} + {:g} s of {:g} s are not {:.0%}.".format(*values)
+    times = (item.value or 0 for item in (user, system, elapsed))
+    return "{:g} + {:g} s of {:g} s are not {:.0f} %.".format(*times, 100 * (cpu.value or 0))
 
 
 _CPU_TIMES: Final = ("cpu_time_user", "cpu_time_system")

@@ -519,7 +519,7 @@ def _refuse_overfull(at: Place, target: Target, workload: Workload) -> None:
         what = (
             f'workload "{workload.name}" needs {_bytes(workload.space)}, '
             f"which is too much for an image of {_bytes(target.capacity)}"
-            + (f" that is filled to {fill:.0%} before" if fill else "")
+            + (f" that is filled to {100 * fill:.0f} % before" if fill else "")
         )
         need = int(workload.space / share / 2**20) + 1
         raise PlanError(what, at, hint=f'Write for example: size = "{need}M"')

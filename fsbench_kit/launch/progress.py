@@ -66,10 +66,9 @@ def _print(console: Console, event: Event) -> None:
 def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
-        case Planned(done=done) if done:
-            return f"{event.runs} runs in {from_here(Path(event.folder))}; {done} of them exist already"
-        case Planned():
-            return f"{event.runs} runs in {from_here(Path(event.folder))}"
+        case Planned(runs=runs, done=done):
+            planned = f"{runs} run{'' if runs == 1 else 's'} in {from_here(Path(event.folder))}"
+            return f"{planned}; {done} of them exist already" if done else planned
         case Note():
             return event.text
         case RunStarted():

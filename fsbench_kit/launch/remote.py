@@ -180,8 +180,8 @@ def try_there(folder: str, plan: str) -> Answer:
 
     with _planned(folder, plan) as (root, found):
         trial = try_plan(found, root, tell, to=root)
-    works = [f"All {trial.tried} combinations of a target and a workload work."] * (not trial.failures)
-    return Answer([*said, *trial.notes, *trial.estimates, *works], list(trial.failures))
+    success = () if trial.failures else (trial.success,)
+    return Answer([*said, *trial.notes, *trial.estimates, *success], list(trial.failures))
 
 
 def preview_there(folder: str, plan: str, *, commands: bool) -> Answer:

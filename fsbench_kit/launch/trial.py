@@ -64,6 +64,13 @@ class Trial:
     notes: tuple[str, ...]
     estimates: tuple[str, ...]
 
+    @property
+    def success(self) -> str:
+        """Say that nothing failed."""
+        if self.tried == 1:
+            return "The combination of a target and a workload works."
+        return f"All {self.tried} combinations of a target and a workload work."
+
 
 def try_plan(
     plan: Plan, root: Path, progress: Callable[[Event], None] | None = None, *, to: Path = LAUNCHED

@@ -86,8 +86,8 @@ def _loaded(run: Surroundings) -> Iterator[str]:
     busy = run.before["quiet"]["busy"]
     if busy > BUSY:
         yield (
-            f"Directly before the run, other work kept the processors {busy:.0%} busy, "
-            f"which is more than {BUSY:.0%}."
+            f"Directly before the run, other work kept the processors {100 * busy:.0f} % busy, "
+            f"which is more than {100 * BUSY:.0f} %."
         )
 
 
@@ -123,8 +123,8 @@ def _shared(run: Surroundings) -> Iterator[str]:
     if images and disks and all_else > (1 + FOREIGN_SHARE) * ours + FOREIGN_BYTES:
         yield (
             f"During the run, {' and '.join(disks)} moved {humanise(all_else, 'B')}, and the image on it "
-            f"{humanise(ours, 'B')}. The difference is more than {FOREIGN_SHARE:.0%} of the image's bytes and "
-            f"{humanise(FOREIGN_BYTES, 'B')}, the code of the run's programs not counted."
+            f"{humanise(ours, 'B')}. The difference is more than {100 * FOREIGN_SHARE:.0f} % of the "
+            f"image's bytes and {humanise(FOREIGN_BYTES, 'B')}, the code of the run's programs not counted."
         )
 
 
@@ -202,5 +202,5 @@ def _space_changed(run: Surroundings) -> Iterator[str]:
     if run.free_at_first is not None and abs(free - run.free_at_first) > SPACE_CHANGE * size:
         yield (
             f"{humanise(free, 'B')} is free, and {humanise(run.free_at_first, 'B')} was free before the first "
-            f"such run; the difference is more than {SPACE_CHANGE:.0%} of the filesystem."
+            f"such run; the difference is more than {100 * SPACE_CHANGE:.0f} % of the filesystem."
         )

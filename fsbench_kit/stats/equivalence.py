@@ -52,7 +52,7 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     limit = checked_log(margin)
     if (estimate.confidence < 0.9).any():
         least = np.nanmin(estimate.confidence)
-        raise ValueError(f"an interval of {least:.0%} does not show equivalence at 5 %; take 0.9")
+        raise ValueError(f"an interval of {100 * least:.0f} % does not show equivalence at 5 %; take 0.9")
     return (np.log(estimate.low) >= -limit) & (np.log(estimate.high) <= limit)
 
 

@@ -274,4 +274,6 @@ def _invert(places: _Places, contrasts: int, left_out: _LeftOut) -> Floats:
 def _check_reach(left_out: _LeftOut, confidence: float) -> None:
     outside, widest = left_out
     if outside == 0:
-        raise ValueError(f"so few runs give no interval of {confidence:.3%}; the widest has {widest:.3%}")
+        raise ValueError(
+            f"so few runs give no interval of {100 * confidence:.3f} %; the widest has {100 * widest:.3f} %"
+        )

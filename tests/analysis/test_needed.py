@@ -35,6 +35,7 @@ def whole(folder: Path) -> fsb.Dataset:
         ("filesystem", {"where": {"study": ["sysbench-rhel72", "raid1-hdd-2020"], "tool": "sysbench"}}),
         ("pattern", {"metrics": "iops"}),
         ("block_size", {"where": {"filesystem": ["ext4", "xfs"]}}),
+        ("filesystem", {"metrics": ["bandwidth"], "where": {"operation": ["delete", "read", "seek"]}}),
     ],
 )
 def test_it_says_what_it_says_of_the_whole(
@@ -81,6 +82,10 @@ def test_no_more_is_read_than_it_needs(folder: Path, whole: fsb.Dataset) -> None
         ({"metrics": ["bandwith"]}, "'bandwith' is not a metric\nDid you mean bandwidth?"),
         ({"metrics": ["score"]}, "no run has a figure of score\nThe choices are: bandwidth, "),
         ({"where": "xfs"}, "'xfs' chooses no cells"),
+        (
+            {"metrics": ["bandwidth"], "where": {"operation": "delete"}},
+            "no run has a figure of bandwidth\nThe choices are: elapsed, elapsed_with_sync, file_rate.",
+        ),
     ],
 )
 def test_what_cannot_be_met_says_what_can(folder: Path, options: Mapping[str, object], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,6 +85,8 @@ def test_targets_are_made_once_on_small_images_and_aged_a_little(
     small = {**SMALL, "before": [look]}
     trial = try_plan(make_plan(target=[image], workload=[small, {**small, "name": "b"}], budget={}), tmp_path)
     assert (trial.tried, trial.failures) == (2, ())
+    assert trial.success == "All 2 combinations of a target and a workload work."
+    assert replace(trial, tried=1).success == "The combination of a target and a workload works."
     (made,) = {tuple(line.split()) for line in seen.read_text(encoding="utf-8").splitlines()}
     assert int(made[1]) < 2**20  # KiB
     (time,) = (said for said in trial.estimates if said.startswith("Time: "))

@@ -66,5 +66,5 @@ def test_ranks_have_an_interval_too() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match=r"write 1\.05 for 5 %"):
         equivalent(welch_log([1.0, 2.0], [1.0, 2.0], 0.9), 0.05)
-    with pytest.raises(ValueError, match="an interval of 89% does not show equivalence"):
+    with pytest.raises(ValueError, match="an interval of 89 % does not show equivalence"):
         equivalent(welch_log([1.0, 2.0], [1.0, 2.0], 0.89), 1.05)

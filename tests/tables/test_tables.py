@@ -385,8 +385,8 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         (BOUND | {"rounding_low": None}, "xfs and ext4 have no ratio: only bounds of their figures are known."),
         (
             {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]},
-            "xfs wrote 84 % faster than ext4 (71 to 98 %; 5 rounds). There is no verdict: the groups differ in a "
-            "setting that is not the factor.",
+            "xfs wrote 84 % faster than ext4 (71 to 98 %; 5 rounds). There is no verdict: the groups differ in "
+            "more than what is compared.",
         ),
         (
             BOUND | {"rounding_low": None, "verdict": "not comparable", "reasons": ["ZERO_OR_FAILED"]},

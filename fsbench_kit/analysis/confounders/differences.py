@@ -21,7 +21,7 @@ DIFFERS: Final = "{} differs: {} against {}."
 """What is said of a setting with one value in each group."""
 
 
-@confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
+@confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in more than what is compared.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
     if design.of(facts).is_empty():

@@ -84,7 +84,8 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
         .agg(pl.col("submission").mean())
     )
     told = [
-        f"{level}: {share:.0%} of a request's time was spent in its submission; compare the total latency instead."
+        f"{level}: {100 * share:.0f} % of a request's time was spent in its submission; "
+        "compare the total latency instead."
         for level, share in shares.select("level", "submission").rows()
     ]
     return design.groups.of_rows(shares.select("group", text=pl.Series(told, dtype=pl.String)))

@@ -175,10 +175,10 @@ def main(directory: str, fill: str, churn: str, seed: str, *count: str) -> int:
         files.churn(int(float(churn) * goal * files.capacity))
         _settle(files, goal)
     except OSError as error:
-        sys.stdout.write(f"{error.strerror} at {files.level():.1%}\n")
+        sys.stdout.write(f"{error.strerror} at {100 * files.level():.1f} %\n")
         return 1
     level = files.level()
-    sys.stdout.write(f"{level:.1%} full: {files.count} files, {files.written} bytes written\n")
+    sys.stdout.write(f"{100 * level:.1f} % full: {files.count} files, {files.written} bytes written\n")
     return 0 if abs(level - goal) <= _NEAR else 1
 
 
