@@ -203,9 +203,10 @@ def report(found: Sequence[Pairs], verdicts: pl.DataFrame, what: str) -> str:
             *rows,
             "",
             "Whole runs are independent of each other: "
-            f"{100 * whole.holding / whole.intervals:.1f} % of their intervals include 1, with 95 % bounds of "
-            f"{100 * bounds.low:.1f} % and {100 * bounds.high:.1f} %. Steps of one run are not, so only p says "
-            "whether chance explains how many hold: it is the share of all exchanges of names within rounds in which no more do.",
+            f"{100 * whole.holding / whole.intervals:.1f} % of their intervals include 1, with 95 % bounds "
+            f"of {100 * bounds.low:.1f} % and {100 * bounds.high:.1f} %. Steps of one run are not, so only p says "
+            "whether chance explains how many hold: it is the share of all exchanges of names within rounds in "
+            "which no more do.",
             "",
             f"The later run of a round takes {ratio:.4f} times as long as the earlier one "
             f"({low:.4f} to {high:.4f}). Random order makes that noise, and no bias.",

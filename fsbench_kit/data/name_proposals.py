@@ -155,21 +155,31 @@ def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
     for word in before:
         for key, words, form in _FORMS:
             if key not in used and word.lower() in words and all(map(form.fullmatch, values)):
+                if key == "round" and not word and _are_amounts(values):
+                    break
                 return key
     return f"name{sum(key.startswith('name') for key in used) + 1}"
 
 
+def _are_amounts(values: Sequence[str]) -> bool:
+    """Whether numbers go up in steps as depths, threads or shares do (1, 4, 16; 50, 100), and not one by one."""
+    numbers = {int(value) for value in values}
+    if len(numbers) > max(numbers) - min(numbers):
+        return False
+    return all(number.bit_count() == 1 for number in numbers) or all(number % 10 == 0 for number in numbers)
+
+
 FILESYSTEM: Final = (
-    r"(?:ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|reiser4|nilfs2?|bcachefs|ntfs3?|exfat|vfat|fat32|tmpfs|nfs[34]?"
+    r"(?:ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|reiser4|nilfs2?|bcachefs|ntfs3?|exfat|vfat|fat32|tmpfs|ramfs|nfs[34]?"
     r"|overlay(?:fs)?|ceph(?:fs)?|lustre|gfs2|ocfs2|apfs|ufs2?|hammer2?)"
 )
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("filesystem", ("",), re.compile(rf"{FILESYSTEM}|{_NFS}", re.IGNORECASE)),
     ("pattern", ("",), re.compile(_PATTERN, re.IGNORECASE)),
-    ("block_size", ("", "bs", "r"), re.compile(r"\d+[kKmM](?:i?[bB])?")),
+    ("block_size", ("", "bs", "b", "r"), re.compile(r"\d+[kKmM](?:i?[bB])?")),
     ("block_size", ("bs",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
-    ("file_size", ("", "size"), re.compile(r"\d+[gGT](?:i?[bB])?")),
+    ("file_size", ("", "size", "s"), re.compile(r"\d+[gGT](?:i?[bB])?")),
     ("file_size", ("size",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
     ("kernel", ("",), re.compile(rf"{_PLAIN}-\d+{_BUILD}", re.IGNORECASE)),
     ("kernel", ("linux", "kernel"), re.compile(_VERSION, re.IGNORECASE)),
@@ -184,7 +194,7 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("os", ("",), re.compile(_SYSTEM, re.IGNORECASE)),
     ("iodepth", ("qd", "q", "iodepth", "iod", "depth", "d"), _NUMBER),
     ("threads", ("t", "j", "jobs", "thread", "threads", "numjobs", "nj"), _NUMBER),
-    ("threads", ("",), re.compile(r"\d+(?:threads|jobs|t|j)")),
+    ("threads", ("",), re.compile(r"\d+(?:threads?|jobs?|t|j)")),
     ("date", ("",), re.compile(_DATE)),
     (
         "date",

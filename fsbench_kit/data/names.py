@@ -236,7 +236,7 @@ def _count(text: str) -> int:
 
 _ANY: Final = _Form("any", r"[^/]+?", str)
 _SIZE: Final = _Form("size", r"\d+[kmgtKMGT]?(?:i?[bB])?", _size)
-_COUNT: Final = _Form("count", r"(?:qd|iodepth|depth|d|t|j|x)?\d+(?:threads|jobs|files|t|j|x)?", _count)
+_COUNT: Final = _Form("count", r"(?:qd|iodepth|depth|d|t|j|x)?\d+(?:threads?|jobs?|files?|t|j|x)?", _count)
 _FORMS: Final = {
     "filesystem": _Form("filesystem", _ANY.pattern, str.lower),
     **dict.fromkeys(("date", *OTHER_WORDS), _Form("date", f"{DATE}|{_ANY.pattern}", iso)),
