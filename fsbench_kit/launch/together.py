@@ -1,7 +1,7 @@
 """Has several hosts make a load at the same time, and brings what they say home.
 
-``hosts.json DIRECTORY fio JOB``: a server of fio on each host, which is reached through ``ssh`` alone and ends
-with this program; fio begins on all of them at once and sums up. ``hosts.json DIRECTORY command FIGURES LOG
+``hosts.json DIRECTORY fio JOB SOCKETS``: a server of fio on each host, which is reached through ``ssh`` alone and
+ends with this program; fio begins on all of them at once and sums up. ``hosts.json DIRECTORY command FIGURES LOG
 WORDS...``: the command on each host; its time is that until the last one has ended, and each figure has the name
 of its host. What each host is, and what it printed, is in files under its name.
 """
@@ -9,6 +9,7 @@ of its host. What each host is, and what it printed, is in files under its name.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -17,7 +18,6 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from fsbench_kit.data.ssh import SSH, host
@@ -30,15 +30,22 @@ T = TypeVar("T")
 
 _KNOWN: Final = 'uname -snrm; cat /proc/sys/kernel/random/boot_id; grep MemTotal /proc/meminfo; findmnt -n -T "$d"'
 """What is written down of each host: its system, its boot, its memory, and what is mounted there."""
-_BEGIN: Final = f'd=$1; shift; mkdir -p "$d" && cd "$d" || exit 1; {{ {_KNOWN}; }} 2>&1; echo "fsbench ready"; '
+_BEGIN: Final = (
+    'trap exit HUP PIPE TERM; d=$1; shift; mkdir -p "$d" && cd "$d" || exit 1; '
+    f'{{ {_KNOWN}; }} 2>&1; echo "fsbench ready"; '
+)
+_MEMORY: Final = "/dev/shm/fsbench-"  # noqa: S108 - nobody guesses what follows
+"""How paths of files begin that a host holds in memory for a run: there, they end with its power, too."""
 _COMMAND: Final = (
-    't=$(mktemp -d); read _; "$@" >"$t/out" 2>"$t/err" </dev/null; echo "ended $?"; read _; sync; echo synced; '
-    'wc -c <"$t/out"; cat "$t/out" "$t/err"; rm -r "$t"'
+    f"t=$(mktemp -d {_MEMORY}XXXXXXXX) || exit 1; trap 'rm -r \"$t\"' EXIT; "
+    'read _; "$@" >"$t/out" 2>"$t/err" </dev/null; echo "ended $?"; read _; sync; echo synced; '
+    'wc -c <"$t/out"; cat "$t/out" "$t/err"'
 )
 """What it prints stays there until it has ended: the network has nothing to do meanwhile."""
 _SERVER: Final = (
+    "trap 'kill $p; rm -f \"$1\"' EXIT; "
     'fio --server="sock:$1" >&2 & p=$!; until [ -S "$1" ]; do kill -0 $p || exit 1; sleep 0.1; done; '
-    'echo serves; cat >/dev/null; kill $p; rm -f "$1"'
+    "echo serves; cat >/dev/null"
 )
 """It ends when the connection does."""
 
@@ -98,19 +105,20 @@ def main(hosts: str, directory: str, kind: str, *words: str) -> int:
     """Have hosts do something together, and return the exit code."""
     named = json.loads(Path(hosts).read_text(encoding="utf-8"))
     place = Path(directory).resolve()
-    with TemporaryDirectory(prefix="fsbench-") as sockets, ExitStack() as stack:
+    with ExitStack() as stack:
         peers = []
         for name, text in named.items():
             forward, own, script = None, [str(place / name), *words[2:]], _COMMAND
             if kind == "fio":
-                there = f"/tmp/fsbench-{uuid.uuid4().hex}.sock"  # noqa: S108 - nobody guesses it
-                forward, own, script = f"{sockets}/{name}:{there}", [str(place / name), there], _SERVER
+                there = f"{_MEMORY}{uuid.uuid4().hex}.sock"
+                here = f"/proc/{os.getpid()}/cwd/{words[1]}/{name}"  # a socket's path has to be a short one
+                forward, own, script = f"{here}:{there}", [str(place / name), there], _SERVER
             peers.append(stack.enter_context(_peer(name, text, script, own, forward)))
         for peer, said in zip(peers, _all(peers, lambda peer: peer.hear("fsbench ready")), strict=True):
             Path(f"{peer.name}-host.txt").write_text("\n".join([*said[:-1], ""]), encoding="utf-8")
         if kind == "fio":
             _all(peers, lambda peer: peer.hear("serves"))
-            return _fio(peers, place, words[0], Path(sockets))
+            return _fio(peers, place, *words)
         return _command(peers, *words)
 
 
@@ -119,7 +127,7 @@ def _all(peers: list[Peer], what: Callable[[Peer], T]) -> list[T]:
         return list(threads.map(what, peers))
 
 
-def _fio(peers: list[Peer], place: Path, job: str, sockets: Path) -> int:
+def _fio(peers: list[Peer], place: Path, job: str, sockets: str) -> int:
     """Have fio's servers begin, each with a job file in which its own directory stands."""
     text = Path(job).read_text(encoding="utf-8")
     command = ["fio", "--output-format=json+", f"--output={Path('fio.json').absolute()}"]

@@ -20,6 +20,6 @@ _PROGRAM: Final = "fsbench_kit.launch.together"
 
 
 def together(context: RunContext, hosts: Mapping[str, str], files: Mapping[str, str], *words: str) -> Work:
-    """Return what has hosts do something together: ``fio JOB``, or ``command FIGURES LOG WORDS...``."""
+    """Return what has hosts do something together: ``fio JOB SOCKETS``, or ``command FIGURES LOG WORDS...``."""
     program = (sys.executable, "-P", "-m", _PROGRAM, _HOSTS, str(context.directory))
     return Work(measured=(*program, *words), files={_HOSTS: json.dumps(dict(hosts), indent=1) + "\n", **files})

@@ -322,7 +322,8 @@ class Fio(BaseWorkload):
     def work(self, context: RunContext) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""
         if self.hosts:
-            return together(context, self.hosts, {_JOB: self._job_of_hosts(context.seed)}, "fio", _JOB)
+            job = {_JOB: self._job_of_hosts(context.seed)}
+            return together(context, self.hosts, job, "fio", _JOB, str(context.beside))
         # fio takes no symbolic link for a directory, but what a slash behind it leads to.
         place = {"directory": f"{context.directory}/"} if context.device is None else {"filename": context.device}
         always = {
