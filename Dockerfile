@@ -6,17 +6,21 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         bonnie++ btrfs-progs ca-certificates chromium e2fsprogs fio fonts-dejavu-core gcc git libc6-dev make sysbench \
         time util-linux xfsprogs \
-    && rm -rf /var/lib/apt/lists/*
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home kit \
+    && install --directory --owner=kit --group=kit /kit
 
+# Nothing of it needs root but filesystems on loop devices: docker run --user root --privileged
+USER kit
 WORKDIR /kit
 # The packages are a layer of their own, which lasts until their lock changes.
-COPY Makefile pyproject.toml requirements.lock README.md LICENSE ./
-COPY fsbench_kit/__init__.py fsbench_kit/
-COPY notebooks notebooks
-COPY plans plans
-COPY raw_results raw_results
+COPY --chown=kit:kit Makefile pyproject.toml requirements.lock README.md LICENSE ./
+COPY --chown=kit:kit fsbench_kit/__init__.py fsbench_kit/
+COPY --chown=kit:kit notebooks notebooks
+COPY --chown=kit:kit plans plans
+COPY --chown=kit:kit raw_results raw_results
 RUN make .venv/.ready
-COPY . .
+COPY --chown=kit:kit . .
 ENV PATH="/kit/.venv/bin:$PATH" FSBENCH_NO_INSTALL=1
 RUN git init --quiet && git add --all && git -c user.name=kit -c user.email=kit@localhost commit --quiet --message=kit
 CMD ["make", "test"]

@@ -108,7 +108,11 @@ def test_the_gallery_has_every_chart() -> None:
 
 def test_the_dockerfile_names_what_is_there() -> None:
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-    sources = [word for line in re.findall(r"^COPY (.*) \S+$", text, re.MULTILINE) for word in line.split()]
+    sources = [
+        word
+        for line in re.findall(r"^COPY --chown=kit:kit (.*) \S+$", text, re.MULTILINE)
+        for word in line.split()
+    ]
     assert [name for name in sources if not (ROOT / name).exists()] == []
     minimum = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     version = re.search(r"^FROM python:3\.(\d+)", text, re.MULTILINE)
