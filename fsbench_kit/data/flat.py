@@ -26,10 +26,36 @@ def flat(frames: Mapping[str, pl.LazyFrame], settings: Sequence[str]) -> pl.Lazy
     runs = frames["runs"].rename({"line": "run_line"})
     table = frames["measurements"].join(runs, on="run_id", how="left", maintain_order="left")
     for key in dict.fromkeys(settings):
-        told = told_of(table.select(PLACE).unique(), frames["settings"].filter(key=key))
-        own = told.select(*PLACE, pl.col("value").alias(key))
-        table = table.join(own, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
+        table = _with_setting(table, frames["settings"].filter(key=key), key)
     return table
+
+
+_OF_RUN: Final = {"scope": pl.lit(None, SCHEMAS["settings"]["scope"]), "part": pl.lit(None, pl.String)}
+_UNNAMED: Final = pl.lit("\0")
+"""A part of which no setting is told."""
+
+
+def _with_setting(table: pl.LazyFrame, settings: pl.LazyFrame, key: str) -> pl.LazyFrame:
+    """Add what is told of a key in the place of each row.
+
+    That is asked of the places that settings name, and of others of their scope and of their run: so measurements
+    are looked at once, and of a large dataset only those are read that a later filter keeps.
+    """
+    named = settings.filter(pl.col("part").is_not_null()).select(PLACE).unique()
+    unnamed = named.with_columns(part=_UNNAMED).unique()
+    own = told_of(named, settings).select(*PLACE, pl.col("value").alias(key))
+    of_scope = unnamed.join(told_of(unnamed, settings), on=PLACE, how="left")
+    of_scope = of_scope.select("run_id", "scope", pl.col("value").alias("of scope"), has_names=True)
+    of_run = told_of(settings.select("run_id").unique().with_columns(**_OF_RUN), settings)
+    of_run = of_run.select("run_id", pl.col("value").alias("of run"))
+    beside_names = pl.col("has_names") & pl.col("part").is_not_null()
+    return (
+        table.join(own, on=PLACE, how="left", maintain_order="left")
+        .join(of_scope, on=("run_id", "scope"), how="left", maintain_order="left")
+        .join(of_run, on="run_id", how="left", maintain_order="left")
+        .with_columns(pl.coalesce(key, pl.when(beside_names).then("of scope").otherwise("of run")).alias(key))
+        .drop("of scope", "has_names", "of run")
+    )
 
 
 def told_of(places: pl.LazyFrame, settings: pl.LazyFrame) -> pl.LazyFrame:

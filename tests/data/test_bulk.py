@@ -303,6 +303,16 @@ def test_a_question_to_a_dataset_on_disk_is_that_to_the_logs(published: Path, tm
         of_xfs.flat("operation")
 
 
+def test_of_a_dataset_on_disk_what_is_asked_for_is_read_once(published: Path, tmp_path: Path) -> None:
+    """However many settings it is filtered by: of a million runs, finding their places took most of the time."""
+    fsb.read(published / "sysbench-rhel72").write(tmp_path)
+    asked = fsb.scan(tmp_path).filter(filesystem="xfs").flat("pattern", "device", "threads_of_tool")
+    plan = asked.filter(metric="latency", pattern="rndrd").select("value").explain()
+    (which,) = re.findall(r"SCAN \[[^]]*measurements[^]]*\]\n(?: .*\n)*? *SELECTION: (.*)", plan)
+    assert plan.count("measurements") == 1
+    assert '"latency"' in which
+
+
 def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from fsbench_kit.data import batches
 
