@@ -488,14 +488,14 @@ def test_the_work_grows_with_the_number_of_runs_and_not_of_pairs(
     last = max(n for n, item in enumerate(run.measurements) if item.metric == "latency" and item.value)
     compared = 0
 
-    may_be_same = agreement.Prints.may_be_same
+    same = agreement.Prints.same
 
     def counted(prints: agreement.Prints, *pairs: Any) -> Any:
         nonlocal compared
         compared += len(pairs[0])
-        return may_be_same(prints, *pairs)
+        return same(prints, *pairs)
 
-    monkeypatch.setattr(agreement.Prints, "may_be_same", counted)
+    monkeypatch.setattr(agreement.Prints, "same", counted)
     found = []
     for number in (100, 400):
         compared = 0

@@ -16,53 +16,49 @@ from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 Numbers: TypeAlias = NDArray[np.int64]
+Hashes: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 ENOUGH: Final = 5
 """Digits, beyond the second of each rate or time, from which on an agreement is no chance."""
 
-FEW: Final = 0.1
-"""Share of measurements that may differ between records that bear the same date."""
-
 _SIZES: Final = MEASUREMENT_KEY[-3:]
 _OTHERS: Final = MEASUREMENT_KEY[:-3]
 
-_FIRST: Final = (4, 16, 64)
-"""By so many measurements, those with the longest prints, nearly all records are told apart."""
-
-_WORTH_IT: Final = 2**12
-"""Fewer measurements are held against others as fast as some of them would be first."""
+_SAMPLE: Final = 16
+"""By so many measurements nearly all records are told apart."""
 
 _TOGETHER: Final = 2**20
 """So many measurements are held against others at once."""
 
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
-def hashed(rows: pl.DataFrame, names: Sequence[str]) -> NDArray[np.uint64]:
+
+def hashed(rows: pl.DataFrame, names: Sequence[str]) -> Hashes:
     """Return a number for what rows have in some columns."""
     return rows.select(pl.struct(names).hash()).to_series().to_numpy()
+
+
+def of_records(hashes: Hashes, records: Numbers) -> Hashes:
+    """Return numbers for what rows have, which are others for each record."""
+    return hashes + records.astype(np.uint64) * _ODD
 
 
 class Figures:
     """Measurements as arrays, to be held against each other."""
 
-    def __init__(self, rows: pl.DataFrame) -> None:
+    def __init__(self, rows: pl.DataFrame, keys: Hashes | None = None) -> None:
         self._rows = rows
         self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
         self._is_measured = (rows["state"] == "measured").to_numpy()
         self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
-
-    @cached_property
-    def key(self) -> Numbers:
+        self.key = hashed(rows, MEASUREMENT_KEY) if keys is None else keys
         """What measurements are of."""
-        return self._numbers(MEASUREMENT_KEY)
 
     @cached_property
-    def alike(self) -> Numbers:
+    def alike(self) -> Hashes:
         """The same without its sizes."""
-        return self._numbers(_OTHERS)
-
-    def _numbers(self, names: Sequence[str]) -> Numbers:
-        return np.unique(hashed(self._rows, names), return_inverse=True)[1]
+        return hashed(self._rows, _OTHERS)
 
     @cached_property
     def sizes(self) -> Numbers:
@@ -109,17 +105,17 @@ class Lookup:
 
     def __init__(self, figures: Figures, rows: Numbers, records: Numbers) -> None:
         self._figures = figures
-        self._records = int(records.max(initial=0)) + 1
         self._key, self._alike = (
-            self._sorted(rows, numbers[rows] * self._records + records) for numbers in (figures.key, figures.alike)
+            self._sorted(rows, of_records(numbers[rows], records)) for numbers in (figures.key, figures.alike)
         )
 
     @staticmethod
-    def _sorted(rows: Numbers, codes: Numbers) -> tuple[Numbers, Numbers]:
+    def _sorted(rows: Numbers, codes: Hashes) -> tuple[Hashes, Numbers]:
         order = np.argsort(codes, kind="stable")
         return codes[order], rows[order]
 
-    def _found(self, codes: Numbers, wanted: Numbers) -> tuple[Numbers, Numbers]:
+    @staticmethod
+    def _found(codes: Hashes, wanted: Hashes) -> tuple[Numbers, Numbers]:
         start, end = (np.searchsorted(codes, wanted, side=side) for side in ("left", "right"))
         return start, end - start
 
@@ -130,12 +126,12 @@ class Lookup:
         """
         figures = self._figures
         codes, known = self._key
-        start, number = self._found(codes, figures.key[rows] * self._records + records)
+        start, number = self._found(codes, of_records(figures.key[rows], records))
         is_found = number > 0
         alone = np.flatnonzero(~is_found)
         exact = known[start[is_found]]
         codes, known = self._alike
-        start, number = self._found(codes, figures.alike[rows[alone]] * self._records + records[alone])
+        start, number = self._found(codes, of_records(figures.alike[rows[alone]], records[alone]))
         of, place = _spread(start, number)
         other = known[place]
         sizes, other_sizes = figures.sizes[rows[alone[of]]], figures.sizes[other]
@@ -160,97 +156,51 @@ class Prints:
     """
 
     def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
-        main = measurements.filter("primary")
-        key = hashed(main, MEASUREMENT_KEY)
-        is_first = pl.DataFrame({RUN: main[RUN], "key": key}).select(pl.struct(pl.all()).is_first_distinct())
-        is_only = is_first.to_series()
-        if not is_only.all():
-            main, key = main.filter(is_only), key[is_only.to_numpy()]
-        self._main = main
-        self._tools = tools
+        main, key = measurements, hashed(measurements, MEASUREMENT_KEY)
+        is_first = pl.Series(of_records(key, main[RUN].to_numpy())).is_first_distinct()
+        if not is_first.all():
+            main, key = main.filter(is_first), key[is_first.to_numpy()]
+        self._main, self._tools = main, tools
+        self._figures = Figures(main, key)
         runs = main[RUN].to_numpy()
-        self._figures = Figures(main)
         self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
-        place = np.arange(len(runs)) - self._start[runs]
-        self._layout = self._layouts(key * (2 * place + 1).astype(np.uint64), tools)
-        # The row in the same place of the first record of each layout.
-        self._like = self._start[np.unique(self._layout, return_index=True)[1][self._layout[runs]]] + place
-        lengths = main["text"].str.len_bytes().to_numpy().astype(np.int64)
-        self._order = np.lexsort((-lengths[self._like], runs))  # those with the longest prints tell most
-
-    def _layouts(self, marks: NDArray[np.uint64], tools: pl.Series) -> Numbers:
-        """Return for each record a number that stands for its tool, and what it measures in which order."""
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(marks, dtype=np.uint64)])[self._start]
-        return np.unique(np.diff(sums) ^ tools.hash().to_numpy(), return_inverse=True)[1]
-
-    @cached_property
-    def _telling(self) -> tuple[Numbers, Numbers, Flags]:
-        """The digits of each, its group (below 0 if it tells nothing), and whether it is a rate."""
-        likes, like = np.unique(self._like, return_inverse=True)
-        first = self._main[likes]
-        known = first.select(group=_group(self._tools.gather(first[RUN])).rank("dense"), is_rate=_IS_RATE)
-        group = known["group"].cast(pl.Int64).fill_null(-1).to_numpy()[like]
-        digits, tells = np.zeros(len(group), dtype=np.int64), group >= 0
-        digits[tells] = self._main["text"].filter(tells).to_frame().select(_digits(pl.col("text"))).to_series()
-        group[~(self._main["value"] != 0).fill_null(value=False).to_numpy()] = -1
-        return digits, group, known["is_rate"].to_numpy()[like]
-
-    @cached_property
-    def number(self) -> Numbers:
+        self.number = np.diff(self._start)
         """How many measurements each record has."""
-        return np.diff(self._start)
-
-    @cached_property
-    def _lookup(self) -> Lookup:
-        return Lookup(self._figures, np.arange(self._main.height), self._main[RUN].to_numpy())
+        place = np.arange(len(runs)) - self._start[runs]
+        sums = np.cumsum(key * (2 * place + 1).astype(np.uint64), dtype=np.uint64)
+        # What a record measures in which order.
+        self._layout = np.diff(np.concatenate([np.zeros(1, np.uint64), sums])[self._start])
+        self._places: dict[tuple[int, int], Numbers] = {}
 
     def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
         """Tell of pairs of records of one tool whether they are prints of one run.
 
         They agree in all but a share of the measurements that both have, by enough digits.
         """
-        few, many = self._by_number(one, other)
+        is_less = self.number[one] <= self.number[other]
+        few, many = np.where(is_less, one, other), np.where(is_less, other, one)
         left = np.arange(len(one))
-        if self.number[few].sum() > _WORTH_IT:
-            left = np.flatnonzero(self.may_be_same(one, other, tolerance))
+        for most, least in ((_SAMPLE, 0), (None, enough)):
+            sizes = self.number[few[left]] if most is None else np.minimum(self.number[few[left]], most)
+            parts = np.array_split(left, 1 + sizes.sum() // _TOGETHER)
+            left = np.concatenate([at[self._agree(few[at], many[at], tolerance[at], most, least)] for at in parts])
         is_same = np.zeros(len(one), dtype=np.bool_)
-        for some in self._split(left, self.number[few[left]]):
-            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
+        is_same[left] = True
         return is_same
 
-    def may_be_same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64]) -> Flags:
-        """Tell the same by few of the measurements, which is far faster."""
-        few, many = self._by_number(one, other)
-        left = np.arange(len(one))
-        for number in _FIRST:
-            parts = self._split(left, np.minimum(self.number[few[left]], number))
-            left = np.concatenate(
-                [some[self._may_be(few[some], many[some], tolerance[some], number)] for some in parts]
-            )
-        may_be = np.zeros(len(one), dtype=np.bool_)
-        may_be[left] = True
-        return may_be
-
-    def _by_number(self, one: Numbers, other: Numbers) -> tuple[Numbers, Numbers]:
-        is_less = self.number[one] <= self.number[other]
-        return np.where(is_less, one, other), np.where(is_less, other, one)
-
-    @staticmethod
-    def _split(pairs: Numbers, sizes: Numbers) -> list[Numbers]:
-        return np.array_split(pairs, 1 + sizes.sum() // _TOGETHER)
-
-    def _may_be(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], number: int) -> Flags:
-        """Whether not too many of the first measurements of pairs differ."""
-        pair, item, partner = self._partners(few, many, number)
-        differing = np.bincount(pair[~self._figures.agree(item, partner)], minlength=len(few))
-        return np.asarray(differing <= tolerance * self.number[few])
-
-    def _are_same(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
-        pair, item, partner = self._partners(few, many)
+    def _agree(
+        self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], most: int | None, enough: int
+    ) -> Flags:
+        """Tell it by so many measurements of each pair at most: of all together, some may differ."""
+        pair, item, partner = self._partners(few, many, most)
         agree = self._figures.agree(item, partner)
-        shared, differing = (np.bincount(of, minlength=len(few)) for of in (pair, pair[~agree]))
-        digits = self._told(pair[agree], item[agree], partner[agree], len(few))
-        return np.asarray((differing <= tolerance * shared) & (digits >= enough))
+        differing = np.bincount(pair[~agree], minlength=len(few))
+        of = self.number[few] if most is not None else np.bincount(pair, minlength=len(few))
+        is_same = differing <= tolerance * of
+        if enough:
+            agree &= is_same[pair]
+            is_same &= self._told(pair[agree], item[agree], partner[agree], len(few)) >= enough
+        return np.asarray(is_same)
 
     def tells_enough(self, records: Numbers) -> Flags:
         """Whether records have so many digits that their like can only be copies."""
@@ -258,31 +208,36 @@ class Prints:
         return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
 
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
-        """Return the rows of records, some of which can be equal, and the place of each row's record."""
-        pair, place = self._places(records, most)
-        return pair, self._order[place]
-
-    def _places(self, records: Numbers, most: int | None) -> tuple[Numbers, Numbers]:
+        """Return the rows of records, or so many all over each, and the place of each row's record."""
         sizes = self.number[records]
-        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+        taken = sizes if most is None else np.minimum(sizes, most)
+        pair, place = _spread(np.zeros_like(taken), taken)
+        return pair, self._start[records][pair] + (place * sizes[pair] // taken[pair])
 
-    def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
+    def _partners(self, few: Numbers, many: Numbers, most: int | None) -> tuple[Numbers, Numbers, Numbers]:
         """Return rows of the one record of pairs which the other has as well: pair, row and row of the other."""
-        is_alike = self._layout[few] == self._layout[many]
-        if is_alike.all():  # as nearly always; then these are the rows in the same places
-            pair, place = self._places(few, most)
-            further = self._start[many] - self._start[few]
-            return pair, self._order[place], self._order[place + further[pair]]
-        if not is_alike.any():
-            pair, item = self._rows(few, most)
-            at, partner = self._lookup.partners(item, many[pair])
-            return pair[at], item[at], partner
-        parts = []
-        for which in map(np.flatnonzero, (is_alike, ~is_alike)):
-            pair, item, partner = self._partners(few[which], many[which], most)
-            parts.append((which[pair], item, partner))
-        pair, item, partner = map(np.concatenate, zip(*parts, strict=True))
-        return pair, item, partner
+        pair, item = self._rows(few, most)
+        partner = item + (self._start[many] - self._start[few])[pair]
+        layouts = self._layout[few], self._layout[many]
+        if (layouts[0] == layouts[1]).all():  # as nearly always; then these are the rows in the same places
+            return pair, item, partner
+        _, first, which = np.unique(layouts[0] * _ODD + layouts[1], return_index=True, return_inverse=True)
+        places = [self._places_of(few[at].item(), many[at].item()) for at in first.tolist()]
+        begins = np.cumsum([0, *map(len, places)])[which]
+        place = np.concatenate(places)[begins[pair] + item - self._start[few][pair]]
+        known = np.flatnonzero(place >= 0)
+        pair = pair[known]
+        return pair, item[known], self._start[many][pair] + place[known]
+
+    def _places_of(self, one: int, other: int) -> Numbers:
+        """Return in which place another record has what a record has in each, or -1: by their layouts alone."""
+        layouts = self._layout[one].item(), self._layout[other].item()
+        if layouts not in self._places:
+            rows, others = (np.arange(self._start[each], self._start[each + 1]) for each in (one, other))
+            at, partner = Lookup(self._figures, others, np.zeros_like(others)).partners(rows, np.zeros_like(rows))
+            self._places[layouts] = np.full(len(rows), -1)
+            self._places[layouts][at] = partner - self._start[other]
+        return self._places[layouts]
 
     def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
         """Count the digits beyond the second in which rates and times of pairs agree.
@@ -292,17 +247,21 @@ class Prints:
         """
         if not len(pair):
             return np.zeros(pairs, dtype=np.int64)
-        all_digits, groups, are_rates = self._telling
-        tells = groups[one] >= 0
-        pair, one, other = pair[tells], one[tells], other[tells]
-        order = np.lexsort((groups[one], pair))
-        pair, one, other = pair[order], one[order], other[order]
-        digits, group, is_rate = np.minimum(all_digits[one], all_digits[other]), groups[one], are_rates[one]
-        starts = np.flatnonzero(np.diff(pair, prepend=-1) | np.diff(group, prepend=-1))
+        is_meant = np.zeros(self._main.height, dtype=np.bool_)
+        is_meant[one] = is_meant[other] = True
+        printed, at = self._main[np.flatnonzero(is_meant)], np.cumsum(is_meant) - 1
+        known = printed.select(_digits(pl.col("text")), _group(self._tools.gather(printed[RUN])), is_rate=_IS_RATE)
+        all_digits, group, is_rate = (column.to_numpy() for column in known)
+        at_one, at_other = at[one], at[other]
+        order = np.lexsort((group[at_one], pair))
+        order = order[group[at_one[order]] > 0]
+        pair, at_one, at_other = pair[order], at_one[order], at_other[order]
+        digits, group = np.minimum(all_digits[at_one], all_digits[at_other]), group[at_one]
+        starts = np.flatnonzero(np.diff(pair, prepend=-1) | (group != np.roll(group, 1)))
         if not len(starts):
             return np.zeros(pairs, dtype=np.int64)
         least, most = (ufunc.reduceat(digits, starts) for ufunc in (np.minimum, np.maximum))
-        told = np.where(is_rate[starts], least, most)
+        told = np.where(is_rate[at_one[starts]], least, most)
         return np.bincount(pair[starts], told, minlength=pairs).astype(np.int64)
 
 
@@ -316,26 +275,25 @@ def _spread(starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
 
 _THROUGHPUT: Final = ("bandwidth", "iops", "file_rate", "elapsed")
 _LATENCY: Final = ("latency", "submission_latency", "completion_latency", EITHER_LATENCY, "phase_latency")
-TELLING: Final = (*_THROUGHPUT, *_LATENCY, "thread_events", "thread_time")
+_TELLING: Final = (*_THROUGHPUT, *_LATENCY, "thread_events", "thread_time")
 """What differs between runs of one workload; amounts of work and times may have been asked for."""
-SCOPES: Final = ("all", "job", "client")
+IS_WHOLE: Final = pl.col("scope").is_in(["all", "job", "client"])
 """The measurements of other scopes are parts or sums of these."""
+TELLS: Final = IS_WHOLE & pl.col("metric").is_in(_TELLING) & (pl.col("value") != 0).fill_null(value=False)
 _CONCURRENT: Final = [name for name, tool in TOOLS.items() if tool.concurrent]
 """Tools whose operations are done at the same time, so that one rate determines the other."""
 _IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric").is_in([*_THROUGHPUT, *_LATENCY])
 
 
 def _group(tools: pl.Series) -> pl.Expr:
-    """Return which measurements follow from each other, or null where one tells nothing."""
+    """Return a number for those measurements that follow from each other, and 0 for one that tells nothing."""
     is_percentile = pl.col("statistic").str.starts_with("p")
     kind = pl.when(is_percentile).then(pl.lit("percentile")).otherwise("statistic")
     of_rate = pl.when(~tools.is_in(_CONCURRENT)).then("operation"), pl.lit(None, pl.Boolean), pl.lit("rate")
     of_other = pl.col("operation"), pl.col("metric").is_in(_LATENCY), kind
     what = (pl.when(_IS_RATE).then(a).otherwise(b) for a, b in zip(of_rate, of_other, strict=True))
-    tells = pl.col("scope").is_in(SCOPES) & pl.col("metric").is_in(TELLING)
-    return pl.when(tells).then(
-        pl.struct("part", *_SIZES, *(each.alias(f"what{index}") for index, each in enumerate(what))).hash()
-    )
+    group = pl.struct("part", *_SIZES, *(each.alias(f"what{index}") for index, each in enumerate(what))).hash()
+    return pl.when(TELLS).then(group).otherwise(pl.lit(0, pl.UInt64)).alias("group")
 
 
 def _digits(text: pl.Expr) -> pl.Expr:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN, Columns
-from fsbench_kit.data.deduplication.agreement import Figures, Flags, Lookup, Numbers
+from fsbench_kit.data.deduplication.agreement import Figures, Flags, Lookup, Numbers, of_records
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
@@ -207,7 +207,7 @@ class _Prints:
 
     def _add(self, items: Numbers) -> Numbers:
         """Take in prints of what has none yet; those are returned that stand for nothing new."""
-        keys = self._set[items] * len(self._set) + self._figures.key[items]
+        keys = of_records(self._figures.key[items], self._set[items])
         _, first, number = np.unique(keys, return_index=True, return_inverse=True)
         self._stands_for[items] = items[first[number]]
         is_new = self._stands_for[items] == items

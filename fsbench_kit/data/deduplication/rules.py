@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from fsbench_kit.data.columns import RUN
 from fsbench_kit.data.deduplication.agreement import (
     ENOUGH,
-    FEW,
-    SCOPES,
-    TELLING,
-    Flags,
+    IS_WHOLE,
+    TELLS,
+    Hashes,
     Numbers,
     Prints,
     hashed,
+    of_records,
 )
 from fsbench_kit.data.deduplication.found import Found, Remark
-from fsbench_kit.model.records import Setting, Status
+from fsbench_kit.model.records import Setting
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints alike in all its formats."""
@@ -31,11 +31,19 @@ PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_fa
 _AT_EITHER_END: Final = 4
 """So many measurements at the beginning or the end of a record find those that it is a copy of."""
 
+_FEW: Final = 0.1
+"""Share of measurements that may differ between records that bear the same date."""
+
 _ENOUGH_BESIDE: Final = 3
 """So many digits tell of formats right after each other: a run of microseconds prints few, all of which agree."""
 
 _TRIES: Final = 16
-"""With so many others of its bucket a record is compared, which bounds the time."""
+"""With so many others of its mark a record is compared, which bounds the time."""
+
+_Pairs = Numbers
+"""Two columns: the numbers of one record and of a later one."""
+
+_NONE: Final[_Pairs] = np.empty((0, 2), dtype=np.int64)
 
 
 def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]], list[Remark]]:
@@ -54,26 +62,24 @@ def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]]
         For each run the numbers of its records, the most complete one first, in the order in which those were
         given; and warnings of runs that have the same measurements and are said to be different ones.
     """
-    if len(found) < 2:
+    marked = known or marks(found)
+    *nested, beside = _formats_in_one_file(found, marked)
+    steps = (
+        (list(_of_one_mark(marked, _in_one_place(found))), None),
+        (nested, 0),
+        ([beside], _ENOUGH_BESIDE),
+        (list(_of_one_mark(marked, marked.frame)), ENOUGH),
+    )
+    pairs = [each for several, _ in steps for each in several if len(each)]
+    if not pairs:
         return [[number] for number in range(len(found))], []
-    known = known or marks(found)
-    runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
-    in_one_place = _buckets(known, _marked(runs, *_places(runs, found.columns.measurements)))
-    nested = beside = _NONE
-    if runs["source"].is_duplicated().any():
-        nested = _formats_in_one_file(runs, set(np.flatnonzero(~np.isnan(known.rates)).tolist()))
-        beside = _formats_beside_each_other(runs)
-    alike = _buckets(known, known.frame)
-    each = (in_one_place, nested, beside, alike)
-    candidates = np.concatenate([buckets.runs for buckets in each])
-    if not len(candidates):
-        return [[number] for number in range(len(found))], []
-    sets = _Sets(found, candidates)
-    sets.join(in_one_place, None)
-    sets.join(nested, 0)
-    sets.join(beside, _ENOUGH_BESIDE)
-    sets.join(alike, ENOUGH)
+    sets = _Sets(found, np.concatenate(pairs).ravel())
+    for several, enough in steps:
+        sets.join(several, enough)
     return sets.ordered(), sets.remarks
+
+
+# What brings records together
 
 
 class Marks(NamedTuple):
@@ -97,145 +103,138 @@ class Marks(NamedTuple):
 
 def marks(found: Found) -> Marks:
     """Return the marks without which no records of several loose files are of one run."""
-    runs = found.columns.runs.select("tool", "format", "sha256", "identity", "started_at", "ended_at")
-    runs = runs.with_row_index(RUN)
-    main = found.columns.measurements.select(*_TELLING, "primary", "scope").filter(
-        "primary", pl.col("scope").is_in(SCOPES)
-    )
-    telling = _Telling(main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING)), len(found))
-    return Marks(_marked(runs, *_marks(runs), _printed_alike(main), *telling.ends()), telling.rates)
+    runs, every = found.columns.runs, np.arange(len(found))
+    main = found.columns.measurements.select(RUN, *_PRINTED, "primary", "scope").filter("primary", IS_WHOLE)
+    telling, alike = main.filter(TELLS), main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
+    starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
+    number = np.minimum(ends - starts, _AT_EITHER_END)
+    own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
+    rates = np.full(len(found), np.nan)
+    rates[has_any] = telling["value"].to_numpy()[starts[has_any]]
+    of_alike, first = np.unique(alike[RUN].to_numpy(), return_index=True)
+    sums = np.add.reduceat(hashed(alike, _ALIKE), first) if len(first) else np.empty(0, np.uint64)
+    each = [(*_known(runs[name]), is_format) for name, is_format in _OF_RUNS.items()]
+    each += [(of_alike, sums, True)]
+    each += [(has_any, _sums(own, from_[has_any], number[has_any]), False) for from_ in (starts, ends - number)]
+    return Marks(_marked(runs, each), rates)
 
 
-_TELLING: Final = (RUN, "operation", "metric", "statistic", "value")
+_OF_RUNS: Final = {"sha256": False, "identity": False, "started_at": True, "ended_at": True}
+"""What a run's bytes are, and what a tool prints of one run alone; and what many share by chance, as a date.
+
+The latter tells only of records in different formats.
+"""
+_ALIKE: Final = ("operation", "metric", "value")
+_PRINTED: Final = ("operation", "metric", "statistic", "value")
 
 
-class _Telling:
-    """The measurements of so many records that tell much, and are neither parts nor sums of others."""
-
-    def __init__(self, rows: pl.DataFrame, records: int) -> None:
-        self._starts = np.searchsorted(rows[RUN].to_numpy(), np.arange(records + 1))
-        self._marks = hashed(rows, _TELLING[1:])
-        self._values = rows["value"].to_numpy()
-
-    @property
-    def rates(self) -> NDArray[np.float64]:
-        """The first one of each record."""
-        known = np.full(len(self._starts) - 1, np.nan)
-        has = self._starts[:-1] < self._starts[1:]
-        known[has] = self._values[self._starts[:-1][has]]
-        return known
-
-    def ends(self) -> Iterator[pl.DataFrame]:
-        """Yield marks of records that begin or end with the same measurements."""
-        starts, ends = self._starts[:-1], self._starts[1:]
-        number = np.minimum(ends - starts, _AT_EITHER_END)
-        records = np.flatnonzero(number)
-        for name, first in (("first", starts), ("last", ends - number)):
-            places = first[records, None] + np.arange(_AT_EITHER_END)
-            is_own = np.arange(_AT_EITHER_END) < number[records, None]
-            own = np.where(is_own, self._marks[np.minimum(places, ends[records, None] - 1)], 0)
-            yield pl.DataFrame({RUN: records, **{f"{name}{at}": own[:, at] for at in range(_AT_EITHER_END)}})
+def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
+    """Return the numbers of those records of which something is known, and hashes of it."""
+    known = np.flatnonzero(values.is_not_null().to_numpy())
+    words = values.gather(known)
+    return known, (words.list.join("\0") if words.dtype == pl.List else words).hash().to_numpy()
 
 
-# Buckets: records of one tool that may be of one run
+def _sums(hashes: Hashes, starts: Numbers, numbers: Numbers) -> Hashes:
+    """Return a number for so many rows from some places on, up to `_AT_EITHER_END`, in their order."""
+    sums = np.zeros(len(starts), np.uint64)
+    for place in range(_AT_EITHER_END):
+        rows = np.flatnonzero(numbers > place)
+        sums[rows] = of_records(sums[rows], hashes[starts[rows] + place].astype(np.int64)) * _MORE
+    return sums
 
 
-class _Buckets(NamedTuple):
-    """Records that share a mark: the mark of each, their numbers, and what a pair must not have in common.
-
-    Those of one mark stand together, and of these the ones beside each other that are most alike.
-    """
-
-    marks: Numbers
-    runs: Numbers
-    kinds: Numbers
-
-    def pairs(self, lag: int) -> Numbers:
-        """Return the places of those that have the same mark as another one so many places further."""
-        here, there = slice(None, -lag), slice(lag, None)
-        is_pair = self.marks[here] == self.marks[there]
-        is_pair &= (self.kinds[here] != self.kinds[there]) | (self.kinds[here] < 0)
-        return np.flatnonzero(is_pair)
+_MORE: Final = np.uint64(0xD6E8FEB86659FD93)
 
 
-_NONE: Final = _Buckets(*np.empty((3, 0), dtype=np.int64))
-
-
-def _buckets(of_all: Marks, marked: pl.DataFrame) -> _Buckets:
-    """Put records together that share a mark."""
-    known = marked.filter(marked["mark"].is_duplicated())
-    if known.is_empty():
-        return _NONE
-    known = known.with_columns(
-        pl.Series("rate", of_all.rates[known[RUN].to_numpy()]).fill_nan(None),
-        kind=pl.col("format").rank("dense").cast(pl.Int64).fill_null(-1),
-    )
-    can_meet = (pl.col("kind").min() < 0) | (pl.col("kind").n_unique() > 1)
-    known = known.filter(can_meet.over("mark")).sort("mark", "rate", RUN)
-    numbers = known["mark"].rank("dense").cast(pl.Int64)
-    return _Buckets(numbers.to_numpy(), known[RUN].to_numpy(), known["kind"].to_numpy())
-
-
-def _marked(runs: pl.DataFrame, *several: pl.DataFrame) -> pl.DataFrame:
-    """Return a number for the tool of records with all that frames have beside their numbers.
-
-    What many share by chance, such as a date, tells only of records in different formats: theirs stand beside it.
-    """
-    nowhere = pl.lit(None, pl.String)
-    return pl.concat(
-        frame.select(
-            pl.col(RUN).cast(pl.Int64),
-            mark=pl.struct(runs["tool"].gather(frame[RUN]), pl.lit(number), pl.exclude(RUN)).hash(),
-            format=runs["format"].gather(frame[RUN]) if "of_formats" in frame.columns else nowhere,
+def _marked(runs: pl.DataFrame, each: Iterable[tuple[Numbers, Hashes, bool]]) -> pl.DataFrame:
+    """Return hashes of what is known of records as marks, which are others for each kind of it and each tool."""
+    tools = runs["tool"].hash().to_numpy()
+    parts = [
+        pl.DataFrame(
+            {
+                RUN: records,
+                "mark": hashes + tools[records] * np.uint64(2 * kind + 1),
+                "format": runs["format"].gather(records) if is_format else [None] * len(records),
+            },
+            schema=_MARKS,
         )
-        for number, frame in enumerate(several)
-    )
+        for kind, (records, hashes, is_format) in enumerate(each)
+    ]
+    return pl.concat(parts)
 
 
-def _places(runs: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield marks of what stands in the same place of a file, or of one of that name in the same study.
+_MARKS: Final = pl.Schema({RUN: pl.Int64(), "mark": pl.UInt64(), "format": pl.String()})
+
+
+def _in_one_place(found: Found) -> pl.DataFrame:
+    """Return marks of what stands in the same place of a file, or of one of that name in the same study.
 
     The bytes of a row of a table are those of the table; so its figures count as well.
     """
-    several = runs.filter(pl.struct("tool", "start", "sha256").is_duplicated())
+    runs = found.columns.runs.select("tool", "format", "start", "sha256").with_row_index(RUN)
+    several = runs.filter(pl.col("sha256").is_duplicated())
+    if several.is_empty():
+        return pl.DataFrame(schema=_MARKS)
+    facts = found.facts["source", "study", "name"][several[RUN]]
+    measurements = found.columns.measurements
     of_several = measurements.filter(pl.col(RUN).is_in(several[RUN].implode()))
     figures = of_several.group_by(RUN).agg(figures=pl.struct(pl.exclude(RUN)).hash())
-    own = several.select(RUN, "start", "sha256", "source", "study", "name").join(figures, on=RUN, how="left")
-    yield own.drop("study", "name")
-    yield own.drop("source").drop_nulls(["study", "name"])
+    own = several.hstack(facts).join(figures, on=RUN, how="left", maintain_order="left")
+    place = ["start", "sha256", "figures"]
+    each = []
+    for names in (["source"], ["study", "name"]):
+        known = own.drop_nulls(names)
+        each.append((known[RUN].to_numpy(), hashed(known, [*names, *place]), False))
+    return _marked(runs, each)
 
 
-def _marks(runs: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield marks of records with the same bytes, or with what a tool prints of one run alone."""
-    yield runs.select(RUN, "sha256")
-    yield runs.select(RUN, mark=pl.col("identity").list.join("\0")).drop_nulls()
-    for end in ("started_at", "ended_at"):
-        yield runs.select(RUN, end=pl.lit(end), of_formats=end).drop_nulls()
+# Pairs that may be of one run
 
 
-def _printed_alike(main: pl.DataFrame) -> pl.DataFrame:
-    """Return marks of records of which the same is printed alike."""
-    known = main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
-    return known.group_by(RUN).agg(of_formats=pl.struct("operation", "metric", "value").hash().sort())
+def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
+    """Yield pairs of records that share a mark, by their rates: at first those beside each other."""
+    known = marked.filter(marked["mark"].is_duplicated())
+    runs, mark = known[RUN].to_numpy(), known["mark"].to_numpy()
+    order = np.lexsort((runs, np.nan_to_num(of_all.rates[runs], nan=-np.inf), mark))
+    runs, mark, formats = runs[order], mark[order], known["format"][order]
+    kinds = formats.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy()
+    for lag in range(1, _TRIES + 1):
+        here, there = slice(None, -lag), slice(lag, None)
+        is_pair = mark[here] == mark[there]
+        if not is_pair.any():
+            return
+        is_pair &= (kinds[here] != kinds[there]) | (kinds[here] < 0)
+        yield np.sort(np.stack([runs[here][is_pair], runs[there][is_pair]], axis=1), axis=1)
 
 
-def _formats_in_one_file(runs: pl.DataFrame, telling: set[int]) -> _Buckets:
-    """Put records in different formats together that stand inside each other.
+def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
+    """Return pairs in different formats: one in the other, both in a third one, and one right after the other.
 
-    So do those, one right after the other, of a run that failed: they have no figures that could tell.
+    Of a run that failed, they count as one in the other if they follow each other: no figures could tell.
     """
-    several = runs.filter(pl.col("source").is_duplicated()).select(
-        RUN, "tool", "source", "format", "start", "end", "status"
-    )
-    groups: list[list[_Place]] = []
-    for row in several.sort("source", "start", -pl.col("end"), maintain_order=True).iter_rows():
-        record = _Place(*row)
-        if groups and _is_another_format(record, groups[-1], telling):
-            groups[-1].append(record)
-        else:
-            groups.append([record])
-    numbers = [(mark, each.run, -1) for mark, group in enumerate(groups) if group[1:] for each in group]
-    return _Buckets(*np.array(numbers, dtype=np.int64).reshape(-1, 3).T)
+    in_other: list[tuple[int, int]] = []
+    in_third: list[tuple[int, int]] = []
+    beside: list[tuple[int, int]] = []
+    if found.facts["source"].is_duplicated().any():
+        runs = found.columns.runs.with_columns(found.facts["source"]).with_row_index(RUN).select(_Place._fields)
+        several = runs.filter(pl.col("source").is_duplicated()).sort("source", "start", -pl.col("end"), RUN)
+        group: list[_Place] = []
+        for each in map(_Place._make, several.iter_rows()):
+            if group and (group[0].tool, group[0].source) == (each.tool, each.source):
+                last = group[-1]
+                is_next = each.format != last.format and 0 <= each.start - last.end <= _LINE_END
+                beside += [(last.run, each.run)] * is_next
+                have_failed = last.status == each.status == "failed"
+                tell_nothing = have_failed and np.isnan(known.rates[[last.run, each.run]]).all()
+                is_inside = each.end <= group[0].end or (tell_nothing and each.start <= last.end + _LINE_END)
+                if is_inside and each.format not in {other.format for other in group}:
+                    in_other.append((group[0].run, each.run))
+                    in_third += [(other.run, each.run) for other in group[1:]]
+                    group.append(each)
+                    continue
+            group = [each]
+    return [np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (in_other, in_third, beside)]
 
 
 class _Place(NamedTuple):
@@ -247,82 +246,24 @@ class _Place(NamedTuple):
     format: str | None
     start: int
     end: int
-    status: Status
-
-
-def _is_another_format(record: _Place, group: Sequence[_Place], telling: set[int]) -> bool:
-    """Whether a record is of the same run as a group of them, by where it stands."""
-    first, last = group[0], group[-1]
-    both_failed = last.status == record.status == "failed" and telling.isdisjoint((last.run, record.run))
-    return (
-        (record.tool, record.source) == (first.tool, first.source)
-        and record.format not in {other.format for other in group}
-        and (record.end <= first.end or (both_failed and record.start <= last.end + _LINE_END))
-    )
+    status: str
 
 
 _LINE_END: Final = 2
 
 
-def _formats_beside_each_other(runs: pl.DataFrame) -> _Buckets:
-    """Put each record together with the one right after it, if that is in another format."""
-    places = runs.select(RUN, "tool", "source", "format", "start", "end").sort("source", "start", "end")
-    after = places.shift(-1)
-    is_beside = (
-        (places["source"] == after["source"])
-        & (places["tool"] == after["tool"])
-        & (places["format"] != after["format"])
-        & (after["start"] - places["end"]).is_between(0, _LINE_END)
-    )
-    pairs = np.stack([places.filter(is_beside)[RUN].to_numpy(), after.filter(is_beside)[RUN].to_numpy()], axis=1)
-    numbers = pairs.astype(np.int64).ravel()
-    return _Buckets(np.repeat(np.arange(len(pairs)), 2), numbers, np.full(len(numbers), -1))
-
-
 # Sets of records that are of one run
 
 
-def _is_in(numbers: Numbers, known: Numbers) -> Flags:
-    """Whether numbers are among others, which are sorted."""
-    if not len(known):
-        return np.zeros(len(numbers), dtype=np.bool_)
-    return np.asarray(known.take(np.searchsorted(known, numbers), mode="clip") == numbers)
-
-
-def _distinct(numbers: Numbers) -> Numbers:
-    """Return numbers sorted and each once; `np.unique` hashes them, which takes several times as long."""
-    ordered = np.sort(numbers)
-    return np.asarray(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))])
-
-
-class _Pairs:
-    """What is known of pairs of records: whether they are prints of one run."""
-
-    def __init__(self, compared: Callable[[Numbers], Flags]) -> None:
-        self._compared = compared
-        self._same = self._differ = np.array([], dtype=np.int64)
-
-    def are_same(self, codes: Numbers) -> Flags:
-        """Tell of pairs, in the order of their numbers, whether they are of one run."""
-        new = codes[~(_is_in(codes, self._differ) | _is_in(codes, self._same))]
-        if len(new):
-            is_same = self._compared(new)
-            self._same, self._differ = (
-                np.sort(np.concatenate([known, more]), kind="stable")
-                for known, more in ((self._same, new[is_same]), (self._differ, new[~is_same]))
-            )
-        return _is_in(codes, self._same)
-
-
 class _Sets:
-    """Puts records together; a set bears the number of its first record.
+    """Puts records together; a set bears the number of the one that has most measurements.
 
     Parameters
     ----------
     found
         All records.
     candidates
-        Those that share a mark with others.
+        Those that may be of one run with others.
     """
 
     def __init__(self, found: Found, candidates: Numbers) -> None:
@@ -330,89 +271,69 @@ class _Sets:
         self._found = found
         self._runs = found.columns.runs
         self._set_of = np.arange(len(found))
+        self._members: dict[int, list[int]] = {}
         self._known: dict[int, _Known] = {}
         self._remarked: set[int] = set()
         is_candidate = np.zeros(len(found), dtype=np.bool_)
         is_candidate[candidates] = True
-        self._members = {number: [number] for number in np.flatnonzero(is_candidate).tolist()}
         measurements = found.columns.measurements
-        own = measurements.filter(pl.Series(is_candidate[measurements[RUN].to_numpy()]))
-        self._prints = Prints(own, self._runs["tool"])
+        own = measurements["primary"] & pl.Series(is_candidate[measurements[RUN].to_numpy()])
+        self._prints = Prints(measurements.filter(own), self._runs["tool"])
         dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
         self._dates = [date.to_numpy() for date in dates]
 
-    def join(self, buckets: _Buckets, enough: int | None) -> None:
-        """Put the records of buckets together that are of one run: whose measurements agree by so many digits.
+    def join(self, several: Sequence[_Pairs], enough: int | None) -> None:
+        """Put pairs together whose measurements agree by so many digits; all of them where none is asked for.
 
-        Each is compared with some that stand before it; of those that are together already, the first one counts.
+        Of records that are together the most complete one is compared. Copies are among the first pairs, and need
+        not be compared with more.
         """
-        if not len(buckets.runs):
-            return
         apart: dict[int, tuple[int, str]] = {}
-        pairs = _Pairs(lambda codes: self._are_same(codes, enough))
-        first = self._first_of_set(buckets)
-        lags = [(lag, buckets.pairs(lag)) for lag in range(1, _TRIES + 1)]
-        for some in (
-            lags[:1],
-            lags[1:],
-        ):  # copies stand beside each other, and then need not be compared with more
-            known = [self._codes(first[here], first[here + lag]) for lag, here in some]
-            pairs.are_same(self._apart(_distinct(np.concatenate(known))))
-            for lag, all_places in some:
-                places, done = all_places, all_places[:0]
-                while len(places):
-                    codes = self._codes(first[places], first[places + lag])
-                    one, other = np.divmod(codes, len(self._set_of))
-                    is_open = (self._set_of[one] != self._set_of[other]) & ~_is_in(codes, done)
-                    places, codes = places[is_open], _distinct(codes[is_open])
-                    is_same = pairs.are_same(codes)
-                    if not is_same.any():  # then nothing has changed of what is compared
-                        break
-                    done = np.sort(np.concatenate([done, codes[~is_same], self._joined(codes[is_same], apart)]))
-                    first = self._first_of_set(buckets)
+        for some in (several[:1], several[1:]):
+            pairs = np.concatenate([*some, _NONE])
+            done = pairs[:0, 0]
+            while len(pairs := self._new(pairs, done)):
+                done = np.concatenate([done, self._codes(pairs)])
+                one, other = pairs.T
+                if enough is not None:
+                    is_same = self._prints.same(one, other, self._tolerance(one, other), enough)
+                    one, other = one[is_same], other[is_same]
+                self._learn({*one.tolist(), *other.tolist()})
+                for pair in zip(one.tolist(), other.tolist(), strict=True):
+                    self._join(*pair, apart)
         self._remark(apart)
 
-    def _codes(self, one: Numbers, other: Numbers) -> Numbers:
+    def _codes(self, pairs: _Pairs) -> Numbers:
         """Return a number for each pair of records."""
-        return np.minimum(one, other) * len(self._set_of) + np.maximum(one, other)
+        return np.asarray(pairs[:, 0] * len(self._set_of) + pairs[:, 1])
 
-    def _apart(self, codes: Numbers) -> Numbers:
-        """Return those pairs that are not together."""
-        one, other = np.divmod(codes, len(self._set_of))
-        return np.asarray(codes[self._set_of[one] != self._set_of[other]])
+    def _new(self, pairs: _Pairs, done: Numbers) -> _Pairs:
+        """Return the pairs of sets that pairs of records stand for, each once, but for some that are done."""
+        of_sets = np.sort(self._set_of[pairs], axis=1)
+        codes = np.sort(self._codes(of_sets[of_sets[:, 0] != of_sets[:, 1]]))
+        codes = codes[np.diff(codes, prepend=-1) > 0]  # `np.unique` hashes them, which takes several times as long
+        if len(done):
+            codes = codes[np.isin(codes, done, assume_unique=True, invert=True, kind="sort")]
+        return np.stack(np.divmod(codes, len(self._set_of)), axis=1)
 
-    def _first_of_set(self, buckets: _Buckets) -> Numbers:
-        """Return for each record of buckets the first one there of its set."""
-        codes = buckets.marks * len(self._set_of) + self._set_of[buckets.runs]
-        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        return np.asarray(buckets.runs[first[number]])
+    def _join(self, one: int, other: int, apart: dict[int, tuple[int, str]]) -> None:
+        """Put two sets together, unless something known sets them apart, or one of them is part of another now."""
+        if (self._set_of[[one, other]] != [one, other]).any():
+            return
+        known, of_other = self._known[one], self._known[other]
+        difference = known.difference(of_other)
+        if difference is not None:
+            apart.setdefault(other, (one, difference))
+            return
+        known.add(of_other)
+        members = [*self._members.pop(one, [one]), *self._members.pop(other, [other])]
+        main = other if self._prints.number[other] > self._prints.number[one] else one
+        self._known[main], self._members[main], self._set_of[members] = known, members, main
+        apart.pop(other, None)
 
-    def _joined(self, codes: Numbers, apart: dict[int, tuple[int, str]]) -> Numbers:
-        """Put pairs of records together, but for those that something known sets apart, which are returned.
-
-        A pair that has changed its set meanwhile is left, because another one stands for it now.
-        """
-        self._learn(np.concatenate(np.divmod(codes, len(self._set_of))))
-        before, differ = self._set_of.copy(), []
-        for code in codes.tolist():
-            pair = divmod(code, len(before))
-            into, out_of = sorted(self._set_of[number].item() for number in pair)
-            if [into, out_of] != sorted(before[number] for number in pair):
-                continue
-            difference = self._known[into].difference(self._known[out_of])
-            if difference is not None:
-                differ.append(code)
-                apart.setdefault(pair[1], (pair[0], difference))
-                continue
-            self._known[into].add(self._known.pop(out_of))
-            self._set_of[self._members[out_of]] = into
-            self._members[into] += self._members.pop(out_of)
-            apart.pop(pair[1], None)
-        return np.array(differ, dtype=np.int64)
-
-    def _learn(self, numbers: Numbers) -> None:
-        """Look up what is known of some sets."""
-        new = [number for number in _distinct(self._set_of[numbers]).tolist() if number not in self._known]
+    def _learn(self, records: set[int]) -> None:
+        """Look up what is known of some records."""
+        new = sorted(records - self._known.keys())
         runs, facts = (
             frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
         )
@@ -431,30 +352,19 @@ class _Sets:
             self.remarks.append(here.remark("SAME_FIGURES", message))
             self._remarked.add(second)
 
-    def _are_same(self, codes: Numbers, enough: int | None) -> Flags:
-        """Tell of pairs whether they are prints of one run; where nothing has to agree, all are."""
-        if enough is None or not len(codes):
-            return np.ones(len(codes), dtype=np.bool_)
-        one, other = np.divmod(codes, len(self._set_of))
-        return self._prints.same(one, other, self._tolerance(one, other), enough)
-
     def _tolerance(self, one: Numbers, other: Numbers) -> NDArray[np.float64]:
         """Return which share of the measurements of pairs may differ: few where both bear the same date."""
         of_date = np.zeros(len(one), dtype=np.bool_)
         for dates in self._dates:
             of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
-        return np.where(of_date, FEW, 0.0)
+        return np.where(of_date, _FEW, 0.0)
 
     def ordered(self) -> list[list[int]]:
         """Return the records of each run, the most complete one first."""
         number, is_partial = self._prints.number, (self._runs["status"] == "partial").to_numpy()
-        sets = []
-        for first in np.flatnonzero(self._set_of == np.arange(len(self._set_of))).tolist():
-            members = self._members.get(first, [first])
-            if members[1:]:
-                members = sorted(members, key=lambda item: (is_partial[item], -number[item], item))
-            sets.append(members)
-        return sets
+        are_main = np.flatnonzero(self._set_of == np.arange(len(self._set_of)))
+        sets = sorted((self._members.get(main, [main]) for main in are_main.tolist()), key=min)
+        return [sorted(members, key=lambda item: (is_partial[item], -number[item], item)) for members in sets]
 
 
 class _Known:
