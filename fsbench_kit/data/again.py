@@ -20,6 +20,8 @@ from fsbench_kit.data.columns import RUN, Columns, Part
 from fsbench_kit.data.deduplication import marks
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsbench_kit.data.batches import File
     from fsbench_kit.data.log import Log
 
@@ -162,7 +164,7 @@ def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[st
         )
         rows = np.argsort(runs, kind="stable")
         rows = rows[np.searchsorted(runs[rows], 0) :]
-        return pl.concat(frames)[rows].with_columns(pl.Series(RUN, runs[rows]))
+        return _rows(pl.concat(frames), rows).with_columns(pl.Series(RUN, runs[rows]))
 
     said = old.diagnostics.filter(~pl.col("source").is_in(affected))
     return Assembly(
@@ -171,3 +173,13 @@ def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[st
         {name: belonging(name) for name in old.belonging},
         by_source(pl.concat([said, new.diagnostics]), place),
     )
+
+
+def _rows(frame: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
+    """Return rows of a frame of which most stand behind each other there: stretches, which cost less than rows."""
+    if not len(rows):
+        return frame.clear()
+    starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
+    lengths = np.diff(starts, append=len(rows))
+    stretches = zip(rows[starts].tolist(), lengths.tolist(), strict=True)
+    return pl.concat([frame.slice(start, length) for start, length in stretches], rechunk=True)

@@ -16,7 +16,7 @@ import polars as pl
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
-from fsbench_kit.data.deduplication.agreement import hashed
+from fsbench_kit.data.deduplication.agreement import hashed, of_records
 from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
@@ -82,7 +82,8 @@ def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks
     settings = _with_outside(found)
     runs = _runs_frame(found)
     measurements = found.columns.measurements
-    is_repeated = measurements["primary"] & _have_others(measurements, (RUN, "primary", *MEASUREMENT_KEY))
+    each = of_records(found.keys, 2 * measurements[RUN].to_numpy() + measurements["primary"].to_numpy())
+    is_repeated = measurements["primary"] & pl.Series(each).is_duplicated()
     checks = [
         (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
     ]

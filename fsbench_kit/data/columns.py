@@ -197,10 +197,10 @@ class Columns:
         return replace(self, runs=self.runs[order], **frames)
 
     def by_file(self) -> Columns:
-        """Return the same in the order of the files."""
-        if self.runs[FILE].is_sorted() and self.diagnostics[FILE].is_sorted():
+        """Return the same in the order of the files, and runs of a file as they stand in it."""
+        order = np.lexsort((self.runs["start"].to_numpy(), self.runs[FILE].to_numpy()))
+        if (order == np.arange(len(order))).all() and self.diagnostics[FILE].is_sorted():
             return self
-        order = np.argsort(self.runs[FILE].to_numpy(), kind="stable")
         return replace(self.picked(pl.Series(order)), diagnostics=self.diagnostics.sort(FILE, maintain_order=True))
 
     def files(self, number: int) -> list[Part]:

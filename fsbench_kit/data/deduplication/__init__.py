@@ -17,9 +17,9 @@ runs of one workload have the first two digits of a rate or a time in common any
 be `agreement.ENOUGH` or more in all; only formats inside each other need none, and those right after each other
 fewer. Of two records that bear the same date, one measurement in ten may differ.
 
-Each rule names pairs of records. Those that share a mark are many; so each is paired with some that are most like
-it, and the time grows with their number, and not with that of their pairs. Pairs are compared all at once, and of
-records that are together already the most complete one stands for all.
+Each rule names pairs of records, which are compared all at once. Those that share a mark are many; so each is
+paired with some that are most like it, and the time grows with their number, and not with that of their pairs. Of
+those that are together already the most complete one stands for all.
 """
 
 from fsbench_kit.data.deduplication.found import Found, Remark

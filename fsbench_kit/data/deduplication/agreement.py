@@ -47,12 +47,12 @@ def of_records(hashes: Hashes, records: Numbers) -> Hashes:
 class Figures:
     """Measurements as arrays, to be held against each other."""
 
-    def __init__(self, rows: pl.DataFrame, keys: Hashes | None = None) -> None:
+    def __init__(self, rows: pl.DataFrame, keys: Hashes) -> None:
         self._rows = rows
         self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
         self._is_measured = (rows["state"] == "measured").to_numpy()
         self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
-        self.key = hashed(rows, MEASUREMENT_KEY) if keys is None else keys
+        self.key = keys
         """What measurements are of."""
 
     @cached_property
@@ -149,14 +149,14 @@ class Prints:
 
     Parameters
     ----------
-    measurements
-        Those of the records, by the record's number in `RUN`.
+    measurements, keys
+        Those of the records, by the record's number in `RUN`, and hashes of what each is of.
     tools
         The tool of each record.
     """
 
-    def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
-        main, key = measurements, hashed(measurements, MEASUREMENT_KEY)
+    def __init__(self, measurements: pl.DataFrame, keys: Hashes, tools: pl.Series) -> None:
+        main, key = measurements, keys
         is_first = pl.Series(of_records(key, main[RUN].to_numpy())).is_first_distinct()
         if not is_first.all():
             main, key = main.filter(is_first), key[is_first.to_numpy()]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from fsbench_kit.data.deduplication.agreement import Hashes, hashed
 from fsbench_kit.model.records import Diagnostic, Setting
+from fsbench_kit.model.schema import MEASUREMENT_KEY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +35,11 @@ class Found:
     columns: Columns
     facts: pl.DataFrame
     settings: Sequence[tuple[Setting, ...]]
+
+    @cached_property
+    def keys(self) -> Hashes:
+        """For each measurement, in their order, a hash of what it is of."""
+        return hashed(self.columns.measurements, MEASUREMENT_KEY)
 
     def __len__(self) -> int:
         return self.columns.runs.height

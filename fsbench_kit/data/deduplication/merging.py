@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN, Columns
-from fsbench_kit.data.deduplication.agreement import Figures, Flags, Lookup, Numbers, of_records
+from fsbench_kit.data.deduplication.agreement import Figures, Flags, Lookup, Numbers, hashed, of_records
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting
+from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 _SET: Final = "set"
@@ -178,7 +179,7 @@ class _Prints:
     def __init__(self, rows: pl.DataFrame, is_other: Flags) -> None:
         self.differing = np.empty((0, 2), dtype=np.int64)
         self._rows = rows
-        self._figures = Figures(rows)
+        self._figures = Figures(rows, hashed(rows, MEASUREMENT_KEY))
         self._set, self._order = rows[RUN].to_numpy(), rows[_ORDER].to_numpy()
         self._best = np.arange(rows.height)
         self._is_touched = np.zeros(rows.height, dtype=np.bool_)

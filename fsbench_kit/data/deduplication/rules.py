@@ -75,7 +75,7 @@ def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]]
         return [[number] for number in range(len(found))], []
     sets = _Sets(found, np.concatenate(pairs).ravel())
     for several, enough in steps:
-        sets.join(several, enough)
+        sets.join(several, enough, by_main=enough == ENOUGH)
     return sets.ordered(), sets.remarks
 
 
@@ -147,21 +147,20 @@ def _sums(hashes: Hashes, starts: Numbers, numbers: Numbers) -> Hashes:
 _MORE: Final = np.uint64(0xD6E8FEB86659FD93)
 
 
-def _marked(runs: pl.DataFrame, each: Iterable[tuple[Numbers, Hashes, bool]]) -> pl.DataFrame:
+def _marked(runs: pl.DataFrame, each: Sequence[tuple[Numbers, Hashes, bool]]) -> pl.DataFrame:
     """Return hashes of what is known of records as marks, which are others for each kind of it and each tool."""
-    tools = runs["tool"].hash().to_numpy()
-    parts = [
-        pl.DataFrame(
-            {
-                RUN: records,
-                "mark": hashes + tools[records] * np.uint64(2 * kind + 1),
-                "format": runs["format"].gather(records) if is_format else [None] * len(records),
-            },
-            schema=_MARKS,
-        )
-        for kind, (records, hashes, is_format) in enumerate(each)
-    ]
-    return pl.concat(parts)
+    numbers, hashes, are_formats = zip(*each, strict=True)
+    lengths = list(map(len, numbers))
+    kinds, records = np.repeat(np.arange(len(each)), lengths), np.concatenate(numbers)
+    tools = runs["tool"].hash().to_numpy()[records]
+    formats, nowhere = runs["format"].gather(records), pl.Series([None], dtype=pl.String)
+    is_format = pl.Series(np.repeat(are_formats, lengths))
+    known = {
+        RUN: records,
+        "mark": np.concatenate(hashes) + tools * (2 * kinds + 1).astype(np.uint64),
+        "format": formats.zip_with(is_format, nowhere),
+    }
+    return pl.DataFrame(known, schema=_MARKS)
 
 
 _MARKS: Final = pl.Schema({RUN: pl.Int64(), "mark": pl.UInt64(), "format": pl.String()})
@@ -278,29 +277,31 @@ class _Sets:
         is_candidate[candidates] = True
         measurements = found.columns.measurements
         own = measurements["primary"] & pl.Series(is_candidate[measurements[RUN].to_numpy()])
-        self._prints = Prints(measurements.filter(own), self._runs["tool"])
+        self._prints = Prints(measurements.filter(own), found.keys[own.to_numpy()], self._runs["tool"])
         dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
         self._dates = [date.to_numpy() for date in dates]
 
-    def join(self, several: Sequence[_Pairs], enough: int | None) -> None:
+    def join(self, several: Sequence[_Pairs], enough: int | None, *, by_main: bool = False) -> None:
         """Put pairs together whose measurements agree by so many digits; all of them where none is asked for.
 
-        Of records that are together the most complete one is compared. Copies are among the first pairs, and need
-        not be compared with more.
+        `by_main`, of records that are together the most complete one is compared instead: a coarse print can agree
+        with several that differ. Copies are among the first pairs, and need not be compared with more.
         """
         apart: dict[int, tuple[int, str]] = {}
         for some in (several[:1], several[1:]):
             pairs = np.concatenate([*some, _NONE])
             done = pairs[:0, 0]
-            while len(pairs := self._new(pairs, done)):
-                done = np.concatenate([done, self._codes(pairs)])
-                one, other = pairs.T
+            while len(new := self._new(self._set_of[pairs] if by_main else pairs, done)):
+                done = np.concatenate([done, self._codes(new)])
+                one, other = new.T
                 if enough is not None:
                     is_same = self._prints.same(one, other, self._tolerance(one, other), enough)
                     one, other = one[is_same], other[is_same]
                 self._learn({*one.tolist(), *other.tolist()})
                 for pair in zip(one.tolist(), other.tolist(), strict=True):
-                    self._join(*pair, apart)
+                    first, second = sets = tuple(self._set_of[[*pair]].tolist())
+                    if first != second and (not by_main or sets == pair):
+                        self._join(first, second, apart)
         self._remark(apart)
 
     def _codes(self, pairs: _Pairs) -> Numbers:
@@ -308,18 +309,16 @@ class _Sets:
         return np.asarray(pairs[:, 0] * len(self._set_of) + pairs[:, 1])
 
     def _new(self, pairs: _Pairs, done: Numbers) -> _Pairs:
-        """Return the pairs of sets that pairs of records stand for, each once, but for some that are done."""
-        of_sets = np.sort(self._set_of[pairs], axis=1)
-        codes = np.sort(self._codes(of_sets[of_sets[:, 0] != of_sets[:, 1]]))
+        """Return those of some pairs that are not together, each once, but for some that are done."""
+        sets = self._set_of[pairs]
+        codes = np.sort(self._codes(np.sort(pairs[sets[:, 0] != sets[:, 1]], axis=1)))
         codes = codes[np.diff(codes, prepend=-1) > 0]  # `np.unique` hashes them, which takes several times as long
         if len(done):
             codes = codes[np.isin(codes, done, assume_unique=True, invert=True, kind="sort")]
         return np.stack(np.divmod(codes, len(self._set_of)), axis=1)
 
     def _join(self, one: int, other: int, apart: dict[int, tuple[int, str]]) -> None:
-        """Put two sets together, unless something known sets them apart, or one of them is part of another now."""
-        if (self._set_of[[one, other]] != [one, other]).any():
-            return
+        """Put two sets together, unless something known sets them apart."""
         known, of_other = self._known[one], self._known[other]
         difference = known.difference(of_other)
         if difference is not None:
@@ -333,7 +332,7 @@ class _Sets:
 
     def _learn(self, records: set[int]) -> None:
         """Look up what is known of some records."""
-        new = sorted(records - self._known.keys())
+        new = sorted(number for number in records - self._known.keys() if self._set_of[number] == number)
         runs, facts = (
             frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
         )
