@@ -105,7 +105,7 @@ class Design:
     @cached_property
     def mixes(self) -> pl.DataFrame:
         """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
-        known = self.of(facts).filter(others(self.factor), pl.col("key") != "host")
+        known = self.known.filter(pl.col("key") != "host")
         if self._over_cells:
             several = self._with_several_targets(known).implode()
             known = known.filter(
@@ -141,11 +141,16 @@ class Design:
         return plan(self.units, strata)
 
     @cached_property
+    def known(self) -> pl.DataFrame:
+        """What is known of the runs besides the factor, see `fsbench_kit.analysis.facts`."""
+        return self.of(facts).filter(others(self.factor))
+
+    @cached_property
     def settings(self) -> pl.DataFrame:
         """What sets the runs of each set apart from others: ``set``, ``level``, ``key``, ``kind``, ``values``."""
         return (
             self.members.select("set", "level", "run_id")
-            .join(self.of(facts).filter(others(self.factor)), on="run_id")
+            .join(self.known, on="run_id")
             .group_by("set", "level", "key", "kind")
             .agg(values=pl.col("value").unique().sort())
         )

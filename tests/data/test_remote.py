@@ -85,6 +85,10 @@ def test_a_folder_and_a_file_on_a_web_server(server: str, study: Path) -> None:
     assert _same(fsb.read(f"{server}/study/"), study)
     log = next(path for path in sorted(study.iterdir()) if path.suffix in {".txt", ".log", ".html", ".md"})
     assert _same(fsb.read(f"{server}/study/{log.name}"), log)
+    shutil.make_archive(str(study.parent / "packed"), "gztar", study.parent, study.name)
+    shutil.make_archive(str(study.parent / "packed"), "zip", study.parent, study.name)
+    for name in ("packed.zip", "packed.tar.gz"):  # this server hands out no parts of a file
+        assert _same(fsb.read(f"{server}/{name}"), study)
 
 
 def test_what_is_gone_or_new_there_is_so_here(server: str, study: Path) -> None:

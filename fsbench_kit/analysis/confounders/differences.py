@@ -38,9 +38,29 @@ def _mismatch(design: Design) -> pl.DataFrame:
 
 
 def _side_by_side(design: Design) -> pl.DataFrame:
-    """Return the values of each setting in both groups, null where nothing is known of it."""
-    values = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
-    return design.beside(values, "key", "kind", how="full")
+    """Return the values of each setting in both groups, null where nothing is known of it.
+
+    What was left out, as a run on a host that ran one group only, sets the other runs not apart.
+    """
+    values = design.settings.select("set", "key", "kind", value=_LISTED)
+    of_all = design.beside(values, "key", "kind", how="full")
+    taking_part = pl.len().over("pair") < pl.col("all")
+    of_some = design.units.filter(~pl.col("alone")).filter(taking_part)
+    if of_some.is_empty():
+        return of_all
+    found = (
+        of_some.select("pair", "role", "run_id")
+        .join(design.known, on="run_id")
+        .group_by("pair", "role", "key", "kind")
+        .agg(values=pl.col("value").unique().sort())
+        .select("pair", "role", "key", "kind", value=_LISTED)
+    )
+    baseline, candidate = (found.filter(role=role).drop("role") for role in range(2))
+    beside = baseline.join(candidate, on=["pair", "key", "kind"], how="full", suffix=OTHER, coalesce=True)
+    return pl.concat([of_all.join(of_some, on="pair", how="anti"), beside])
+
+
+_LISTED: Final = pl.col("values").list.join(" | ")
 
 
 @confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
