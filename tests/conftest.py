@@ -175,7 +175,7 @@ class Browser:
         page.route("**/*", route)
         page.on("pageerror", lambda error: opened.errors.append(str(error)))
         page.on("dialog", lambda dialog: (opened.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("console", lambda m: opened.errors.append(m.text) if m.type == "error" else None)
+        page.on("console", lambda m: opened.errors.append(m.text) if m.type in ("error", "warning") else None)
         page.goto(url)
         number = page.locator("figure.chart").count()
         page.wait_for_function(f"document.querySelectorAll('.vega-embed svg.marks').length === {number}")

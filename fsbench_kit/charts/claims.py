@@ -91,7 +91,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     ).properties(
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT),
-        **by_rows(_LABEL_WIDTH),
+        **by_rows(_LABEL_WIDTH, lines=2),
         **captions("Dot plot.", heading, explained, data["summary"]),
     )
 

@@ -109,13 +109,14 @@ def forest(
     room = by_rows(
         round(min(longest, LABEL_CHARACTERS) * _CHARACTER) + 12,
         right=_TEXT,
+        lines=rows.lines,
         narrow=width == "column",
     )
-    transform: list[Any] = []
+    transform: list[Any] = [alt.FilterTransform("!narrow || datum.kind !== 'gap'")]
     if len(rows.views) > 1:
         bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
         room["params"].append(alt.VariableParameter("view", value=ALL, bind=bound))
-        transform = [alt.FilterTransform("datum.view === view")]
+        transform.append(alt.FilterTransform("datum.view === view"))
     if rows.effects.height >= _MANY and style == "page":
         words = alt.BindInput(input="search", name="Rows with ")
         room["params"].append(alt.VariableParameter("find", value="", bind=words))

@@ -10,6 +10,7 @@ import polars as pl
 
 from fsbench_kit.analysis.metrics import QUESTION
 from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.charts.style import GROWS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 STEP: Final = 22
 HEAD_LINE: Final = 17
 """The height of a row, and of a line of a head, in pixels."""
+_NARROW_STEP: Final = STEP + GROWS
+_HEAD_DROP: Final = GROWS / 2
+"""The height of a row with its name above it, and how much further down a head stands in it."""
 
 LABEL_CHARACTERS: Final = 52
 """Longer names of rows are broken into lines."""
@@ -214,11 +218,11 @@ def _grouped(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
 def _head_rows(head: str, view: str) -> Iterator[dict[str, Any]]:
     """Yield a head, with an empty row above it, and as many rows as its lines take."""
     lines = textwrap.wrap(head, _HEAD_CHARACTERS)
-    empty = {"view": view, "kind": "head", "row": ""}
-    yield empty
+    yield {"view": view, "kind": "gap", "row": ""}
     for number in range(math.ceil(HEAD_LINE * len(lines) / STEP)):
         text = {} if number else {"head": "\n".join(lines)}
-        yield empty | {"row": " " * (1 + number % 2)} | text  # rows of one name would be one
+        kind = "head" if number * _NARROW_STEP < HEAD_LINE * len(lines) + _HEAD_DROP else "gap"
+        yield {"view": view, "kind": kind, "row": " " * (1 + number % 2)} | text  # rows of one name would be one
 
 
 def _row(row: dict[str, Any], view: str, name: str, text: str) -> dict[str, Any]:

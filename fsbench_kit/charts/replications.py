@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -12,11 +13,13 @@ from fsbench_kit.charts.style import (
     by_rows,
     captions,
     check_size,
+    head_lines,
     nothing,
-    panel_header,
     ratio_axis,
+    ratio_domain,
     rows_axis,
 )
+from fsbench_kit.charts.theme import INK
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import (
     NO_RATIO,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 300
 _LABEL_WIDTH: Final = 260
-_ROW_HEIGHT: Final = 18
+_ROW_HEIGHT: Final = 40
 _CAPTION_WIDTH: Final = 364
 PUBLISHED: Final = "published"
 REPLICATED: Final = "replicated, with interval"
@@ -78,13 +81,12 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         "is the confidence interval of its mean; the thin one is where one more ratio like the published one is "
         "expected."
     )
-    ends = data.select(
-        low=pl.min_horizontal("place", "low", "pair_low").min(),
-        high=pl.max_horizontal("place", "high", "pair_high").max(),
-    ).row(0)
+    least = data.select(pl.min_horizontal("place", "low", "pair_low").min()).item()
+    most = data.select(pl.max_horizontal("place", "high", "pair_high").max()).item()
+    ends = min(least, 0.8) / 1.1, max(most, 1.25) * 1.1
     colours, shapes = (list(column) for column in zip(*_STYLE.values(), strict=True))
     base = alt.Chart().encode(
-        y=rows_axis("cell:N", _LABEL_WIDTH),
+        y=alt.Y("row:N"),
         # In a narrow chart there is a line above the two, for the name.
         yOffset=alt.YOffset(
             "whose:N", scale=alt.Scale(domain=alt.ExprRef(f"narrow ? {['', *_STYLE]} : {[*_STYLE]}"))
@@ -93,12 +95,20 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
     )
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=shapes))
-    places = ratio_axis("place:Q", "ratio", min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1)
-    layers = alt.layer(
+    places = ratio_axis("place:Q", "ratio", *ends)
+    hair = (ends[1] / ends[0]) ** (0.5 / _WIDTH)
+    chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
+        alt.Chart()  # which has all rows, and so their order
+        .mark_text(text="")
+        .encode(x=alt.value(0), y=rows_axis("row:N", _LABEL_WIDTH, labelExpr="slice(datum.label, 6)")),
         alt.Chart()
-        .transform_aggregate(rows="count()")
-        .mark_rule(color=REFERENCE, strokeDash=[4, 3])
-        .encode(x=alt.XDatum(1.0)),
+        .transform_filter("isValid(datum.head)")
+        .mark_text(align="left", lineBreak="\n", lineHeight=17, dy=-9, fontWeight=600, fontSize=13, color=INK)
+        .encode(x=alt.value(0), y="row:N", text="head:N"),
+        alt.Chart()
+        .transform_filter(alt.datum.whose == PUBLISHED)
+        .mark_rect(color=REFERENCE)
+        .encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair), y="row:N"),
         base.mark_rule(strokeWidth=1).encode(x="pair_low:Q", x2="pair_high:Q"),
         base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q"),
         base.transform_filter(alt.datum.whose == PUBLISHED)
@@ -108,54 +118,55 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         .mark_point(size=80, filled=True, opacity=1)
         .encode(x=places, shape=shape),
         data=data,
-    )
-    groups = data["group"].unique(maintain_order=True).to_list()
-    chart: alt.FacetChart = (
-        layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
-        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(groups)))
-        .resolve_scale(y="independent")
-        .properties(
-            **by_rows(_LABEL_WIDTH, grows=0),
-            **captions("Forest plot.", heading, explained, data["summary"], width=_CAPTION_WIDTH),
-        )
+        width=_WIDTH,
+        height=alt.Step(_ROW_HEIGHT, **{"for": "position"}),
+        **by_rows(_LABEL_WIDTH, lines=2),
+        **captions("Forest plot.", heading, explained, data["summary"].drop_nulls(), width=_CAPTION_WIDTH),
     )
     return chart
 
 
 _SCHEMA: Final = dict.fromkeys(
-    ("group", "cell", "whose", "ratio", "direction", "size", "summary"), pl.String
+    ("row", "head", "group", "cell", "whose", "ratio", "direction", "size", "summary"), pl.String
 ) | dict.fromkeys(("place", "low", "high", "pair_low", "pair_high"), pl.Float64)
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield two rows for each cell: the published ratio, and the replicated one."""
+    """Yield a head for each group, and two rows for each of its cells: that of the article, and that of ours."""
     names = [*varying_in_replication(found)] or ["operation"]
-    for row in found.iter_rows(named=True):
-        what = (cell_text(name, row[name]) for name in names)
-        cell = ", ".join(part for part in what if part)
-        better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
-        metric = metric_text(row["metric"], row["statistic"])
-        group = one_line(f"{metric}, {row['level']} to {row['baseline']}: {better}")
-        for whose, ends in (
-            (PUBLISHED, ("published_ratio", "published_low", "published_high")),
-            (REPLICATED, _AGAIN),
-        ):
-            place, low, high = (row[end] for end in ends)
-            ratio = with_interval(place, low, high)
-            yield {
-                "group": group,
-                "cell": cell,
-                "whose": whose,
-                "ratio": ratio,
-                "direction": row["direction"],
-                "size": row["size"],
-                "summary": f"{group}, {cell}, {whose}: {ratio}.",
-                "place": place,
-                "low": low,
-                "high": high,
-                "pair_low": row["prediction_low"] if whose == REPLICATED else None,
-                "pair_high": row["prediction_high"] if whose == REPLICATED else None,
-            }
+    grouped = found.with_columns(pl.struct("metric", "statistic", "level", "baseline", "better").alias("of"))
+    number = itertools.count()
+    for _, of in grouped.group_by("of", maintain_order=True):
+        group = _group(of.row(0, named=True))
+        yield {"row": f"{next(number):05}|", "head": "\n".join(head_lines(group))}
+        for row in of.iter_rows(named=True):
+            cell = ", ".join(filter(None, (cell_text(name, row[name]) for name in names)))
+            place = f"{next(number):05}|{cell}"
+            for whose, ends in (
+                (PUBLISHED, ("published_ratio", "published_low", "published_high")),
+                (REPLICATED, _AGAIN),
+            ):
+                ratio = with_interval(*(row[end] for end in ends))
+                yield {
+                    "row": place,
+                    "group": group,
+                    "cell": cell,
+                    "whose": whose,
+                    "ratio": ratio,
+                    "direction": row["direction"],
+                    "size": row["size"],
+                    "summary": f"{group}, {cell}, {whose}: {ratio}.",
+                    **dict(zip(("place", "low", "high"), (row[end] for end in ends), strict=True)),
+                    "pair_low": row["prediction_low"] if whose == REPLICATED else None,
+                    "pair_high": row["prediction_high"] if whose == REPLICATED else None,
+                }
+
+
+def _group(row: dict[str, Any]) -> str:
+    better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
+    return one_line(
+        f"{metric_text(row['metric'], row['statistic'])}, {row['level']} to {row['baseline']}: {better}"
+    )
 
 
 _AGAIN: Final = ("ratio", "ci_low", "ci_high")
@@ -219,11 +230,9 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         "replication upwards, with the confidence interval of the mean. In the upper right and the lower left, "
         "the direction is the same; on the diagonal, the size is too. Hollow points cannot be judged."
     )
-    low, high = (
-        data.select(pl.min_horizontal(pl.col("published_ratio", "ratio").min())).item(),
-        data.select(pl.max_horizontal(pl.col("published_ratio", "ratio").max())).item(),
-    )
-    x = ratio_axis("published_ratio:Q", "published ratio", min(low, 0.8) / 1.1, max(high, 1.25) * 1.1)
+    of_both = pl.concat([effects.select(*_AGAIN, place=name) for name in ("ratio", "published_ratio")])
+    low, high = ratio_domain(of_both, "ci_low", "ci_high", _MARGIN)
+    x = ratio_axis("published_ratio:Q", "published ratio", low, high)
     y = alt.Y("ratio:Q", title="replicated ratio (log scale)", scale=x["scale"], axis=x["axis"])
     domain, legend = list(_JUDGEMENT_COLOURS), alt.Legend(columns=2)
     strokes = alt.Scale(domain=domain, range=list(_JUDGEMENT_COLOURS.values()))
@@ -257,6 +266,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
 
 
 _PLANE: Final = 520
+_MARGIN: Final = 1.12
 _NOT_JUDGED: Final = "cannot be judged"
 _JUDGEMENTS: Final = {
     "same": "same direction",

@@ -196,13 +196,13 @@ def check_size(frame: pl.DataFrame) -> None:
 
 def panel_header(names: Iterable[str]) -> alt.Header:
     """Head each panel of a chart with its name, from the left; a long one is broken into lines."""
-    lines = json.dumps({name: list(_head_lines(name)) for name in names})
+    lines = json.dumps({name: list(head_lines(name)) for name in names})
     return alt.Header(
         title=None, labelOrient="top", labelAnchor="start", labelLimit=0, labelExpr=f"({lines})[datum.label]"
     )
 
 
-def _head_lines(name: str) -> Iterator[str]:
+def head_lines(name: str) -> Iterator[str]:
     """Break a list into lines at its commas."""
     space = "\N{NO-BREAK SPACE}"
     whole = name.replace(" ", space).replace(f",{space}", ", ")
@@ -248,7 +248,13 @@ LABEL_LINE: Final = 14
 """The height of a line of a name."""
 
 
-def by_rows(labels: int, *, right: int = 20, grows: int = 18, narrow: bool = False) -> dict[str, Any]:
+GROWS: Final = 18
+"""By how much a row is higher where its name stands above it."""
+
+
+def by_rows(
+    labels: int, *, right: int = 20, grows: int = GROWS, lines: int = 1, narrow: bool = False
+) -> dict[str, Any]:
     """Return the properties of a chart of rows, from which a page fits it to its width.
 
     Parameters
@@ -257,10 +263,12 @@ def by_rows(labels: int, *, right: int = 20, grows: int = 18, narrow: bool = Fal
         The room for names to the left of the plot, and for text to its right, in pixels.
     grows
         By how much a row is higher where the chart is narrow.
+    lines
+        How many lines the longest name has: a row is never lower than these on paper.
     narrow
         Whether names stand above their rows.
     """
-    room = {"labels": labels, "right": right, "grows": grows}
+    room = {"labels": labels, "right": right, "grows": grows, "least": 1 + LABEL_LINE * lines}
     return {"params": [alt.VariableParameter("narrow", value=narrow)], "usermeta": {"rows": room}}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ import polars as pl
 
 from fsbench_kit.launch.study import PLAN, launch_notes
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables.cells import varying
+from fsbench_kit.tables.cells import cell_text, metric_text, varying
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import counted, listed, one_line, percent
 
@@ -208,8 +209,13 @@ def steady_state_table(found: pl.DataFrame) -> Table:
     rows = found.sort("steady", nulls_last=True, maintain_order=True).select(
         "target",
         "workload",
-        *(name for name in dict.fromkeys(["operation", *cells])),
-        "metric",
+        *(
+            pl.col(name).map_elements(partial(cell_text, name), return_dtype=pl.String)
+            for name in dict.fromkeys(["operation", *cells])
+        ),
+        pl.struct("metric", "statistic")
+        .map_elements(lambda row: metric_text(row["metric"], row["statistic"]), return_dtype=pl.String)
+        .alias("metric"),
         "rounds",
         *(pl.col(share).map_elements(percent, return_dtype=pl.String) for share in ("range", "slope")),
         pl.col("steady").replace_strict({True: "steady", False: "not steady"}, return_dtype=pl.String),

@@ -47,23 +47,28 @@ ROW: dict[str, Any] = {
 }
 
 
+def _cells(found: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return what the chart of a replication draws under its heads."""
+    return [row for row in data_of(spec_of(charts.replication(found))) if row["head"] is None]
+
+
 def _found(*rows: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([ROW | row for row in rows], schema=COLUMNS, orient="row")
 
 
 def test_both_ratios_stand_in_one_cell() -> None:
-    rows = data_of(spec_of(charts.replication(_found({}))))
+    rows = _cells(_found({}))
     assert [(row["whose"], row["place"], row["low"], row["high"]) for row in rows] == [
         (PUBLISHED, 2.42, 2.41, 2.43),
         (REPLICATED, 1.1, 1.0, 1.2),
     ]
-    assert len({row["cell"] for row in rows}) == 1
+    assert len({(row["row"], row["cell"]) for row in rows}) == 1
     assert rows[0]["group"] == "Bandwidth, xfs to ext4: right of 1 is better"
 
 
 def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
     spec = spec_of(charts.replication(_found({})))
-    points = [layer for layer in spec["spec"]["layer"] if layer["mark"]["type"] == "point"]
+    points = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
     assert [layer["mark"]["filled"] for layer in points] == [False, True]
     assert layer_of(spec, "rule", x="low", x2="high")
     assert layer_of(spec, "rule", x="pair_low", x2="pair_high")
@@ -123,7 +128,7 @@ def test_the_plane_shows_what_mark_a_study_has() -> None:
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:
-    rows = data_of(spec_of(charts.replication(_found({"ci_low": None, "ci_high": None, "size": None}))))
+    rows = _cells(_found({"ci_low": None, "ci_high": None, "size": None}))
     assert (rows[1]["low"], rows[1]["high"]) == (None, None)
 
 

@@ -516,3 +516,37 @@ def test_on_paper_letters_keep_their_size_and_long_tables_their_first_rows(
     assert 600 < page.evaluate(width) <= 680  # a sheet of A4 between its margins
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(width) == pytest.approx(on_screen, abs=1)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_on_paper_the_first_chart_stands_below_the_finding(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    rows = comparison(*({"part": f"job {number}"} for number in range(30)))
+    path = page_of(display.Finding(["xfs is slower."] * 4), charts.forest(rows))
+    page = browser.open(path, 1400).page
+    high = "document.querySelector('figure.chart svg').viewBox.baseVal.height"
+    on_screen = page.evaluate(high)
+    assert on_screen > 700
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 1031})  # A4 between its margins
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_timeout(100)
+    end = "document.querySelector('figure.chart svg').getBoundingClientRect().bottom"
+    assert page.evaluate(end) <= 1031
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.wait_for_timeout(100)
+    assert page.evaluate(high) == pytest.approx(on_screen, abs=1)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_on_a_phone_no_row_is_empty_above_a_head(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    rows = comparison({"verdict": "better", "ratio": 2.0}, {"verdict": "worse", "operation": "read"})
+    opened = browser.open(page_of(charts.forest(rows)), 400)
+    labels = "figure.chart svg .role-axis-label text"
+    every = browser.open(page_of(charts.forest(rows)), 1400).page.locator(labels).count()
+    assert opened.page.locator(labels).count() == every - 2  # one for each of the two groups

@@ -32,7 +32,9 @@ async function draw(figure) {
   figure.querySelector("script").after(place);
   try {
     const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
-    const { view } = await vegaEmbed(place, fitted(await specOf(figure), figure.clientWidth), options);
+    const spec = await specOf(figure);
+    figure.least = spec.usermeta?.rows?.least ?? LEAST.row;
+    const { view } = await vegaEmbed(place, fitted(spec, figure.clientWidth), options);
     figure.view = view;
     const over = place.querySelector("svg").viewBox.baseVal.width - figure.clientWidth;
     if (over > 0) resized(view, narrower(figure, over));
@@ -98,8 +100,9 @@ for (const figure of figures) {
 }
 
 // On paper charts are as wide as the sheet, with letters of their size: nothing is scaled down.
-const SHEET = { width: 680, height: 830, panel: 96, axes: 100 }; // A4 between its margins, with the words of a chart
-const SIZES = ["width", "child_width", "child_height", "y_step"];
+const SHEET = { width: 680, height: 1025, chart: 830 }; // A4 between its margins
+const LEAST = { row: 15, plot: 300, panel: 96 };
+const SIZES = ["width", "height", "child_width", "child_height", "y_step"];
 
 function resized(view, sizes) {
   for (const [name, size] of Object.entries(sizes)) view.signal(name, size);
@@ -117,17 +120,44 @@ function narrower(figure, over) {
   return panel ? { child_width: panel - over / columns } : width ? { width: width - over } : {};
 }
 
+// How high each chart may be on paper: the first as high as its sheet has room, if that leaves its rows legible,
+// and others so that they stand on one sheet with their heading. It takes the styles of paper to know.
+function rooms(figures) {
+  const styles = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).flatMap(({ media }) => media ?? []);
+  const texts = styles.map(({ mediaText }) => mediaText);
+  styles.forEach((media, place) => (media.mediaText = texts[place] === "print" ? "all" : "not all"));
+  document.body.style.width = `${SHEET.width}px`;
+  const top = (element) => element.getBoundingClientRect().top + scrollY;
+  const found = figures.map((figure, place) => {
+    let first = figure;
+    while (first.previousElementSibling?.matches("h2, h3, p, details")) first = first.previousElementSibling;
+    const svg = figure.querySelector("svg");
+    const left = SHEET.height - top(svg);
+    const { y_step: step, height } = sizesOf(figure.view);
+    const least = step ? (height * figure.least) / step : LEAST.plot;
+    const fits = height - svg.viewBox.baseVal.height + left >= least;
+    return place === 0 && fits ? left : Math.min(SHEET.chart, SHEET.height - top(svg) + top(first));
+  });
+  document.body.style.width = "";
+  styles.forEach((media, place) => (media.mediaText = texts[place]));
+  return found;
+}
+
 addEventListener("beforeprint", () => {
-  for (const figure of figures.filter(({ view }) => view)) {
-    const { child_height: height, y_step: step } = figure.screen = sizesOf(figure.view);
-    const { width: drawn, height: tall } = figure.querySelector("svg").viewBox.baseVal;
-    const lower = (name, size, least) => (size && tall > SHEET.height ? { [name]: Math.min(size, least) } : {});
-    resized(figure.view, {
-      ...narrower(figure, Math.max(0, drawn - SHEET.width)),
-      ...lower("child_height", height, SHEET.panel),
-      ...lower("y_step", step, (step * (SHEET.height - SHEET.axes)) / (tall - SHEET.axes)),
-    });
-  }
+  const drawn = figures.filter(({ view }) => view);
+  const room = rooms(drawn);
+  drawn.forEach((figure, place) => {
+    const { child_height: panel, y_step: step, height } = (figure.screen = sizesOf(figure.view));
+    const { width: wide, height: tall } = figure.querySelector("svg").viewBox.baseVal;
+    const over = tall - room[place];
+    const plot = height - over;
+    const lower = panel
+      ? { child_height: Math.min(panel, LEAST.panel) }
+      : step
+        ? { y_step: Math.max(figure.least, (step * plot) / height) }
+        : height && { height: plot };
+    resized(figure.view, { ...narrower(figure, Math.max(0, wide - SHEET.width)), ...(over > 0 && lower) });
+  });
 });
 addEventListener("afterprint", () => {
   for (const { view, screen } of figures.filter(({ screen }) => screen)) resized(view, screen);
