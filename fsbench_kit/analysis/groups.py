@@ -23,6 +23,8 @@ from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Bools, Ints
 
@@ -139,15 +141,20 @@ def in_groups(
     baseline = None if baseline is None else str(baseline)  # a number of threads, a version
     if isinstance(given, LazyDataset):
         given = needed(given, str(factor), metrics, where)
-    if isinstance(given, Dataset):
-        return given, _named(str(factor), given), baseline
-    if not isinstance(given, Mapping):
+    if isinstance(given, Mapping):
+        groups = {str(label): of for label, of in given.items()}
+        first = next(iter(groups), None) if with_what == "baseline" else None
+        given, factor, baseline = labelled(groups), GROUP, baseline or first
+    elif not isinstance(given, Dataset):
         raise RequestError(
             f"{type(given).__name__} is not a dataset",
             hint="Give what fsb.read or fsb.scan returns; or groups: {'before': 'logs/old', 'after': 'logs/new'}.",
         )
-    groups = {str(label): of for label, of in given.items()}
-    return labelled(groups), GROUP, baseline or (next(iter(groups), None) if with_what == "baseline" else None)
+    factor = _named(str(factor), given)
+    labels = sorted(given.settings.filter(key=GROUP)["value"].unique()) if factor == GROUP else []
+    if labels and baseline is not None and baseline not in labels:
+        raise _no_level(baseline, factor, labels)
+    return given, factor, baseline
 
 
 def _named(factor: str, dataset: Dataset) -> str:
@@ -193,6 +200,17 @@ def comparable(
         f"no {factor} is known of these runs",
         hint=_meant(dataset, factor)
         or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
+    )
+
+
+def _no_level(level: str, factor: str, known: Iterable[str]) -> RequestError:
+    return RequestError(f"{level!r} is not {a(factor)} of these runs", hint=known_instead(level, known))
+
+
+def _no_group(label: str) -> RequestError:
+    return RequestError(
+        f"no run of {label} has a figure that can be compared",
+        hint="Failed and incomplete runs count only if asked for: --include-failed, or include_failed=True.",
     )
 
 
@@ -251,10 +269,7 @@ def groups_of(
             hint=f"Leave out the baseline {baseline!r}, or compare with it alone.",
         )
     if baseline is not None and baseline not in names:
-        raise RequestError(
-            f"{baseline!r} is not {a(factor)} of these runs",
-            hint=known_instead(baseline, names),
-        )
+        raise _no_group(baseline) if factor == GROUP else _no_level(baseline, factor, names)
     pairs = _pairs(table, names, baseline, with_what)
     group = np.empty(measured.height, dtype=np.uint32)
     group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())

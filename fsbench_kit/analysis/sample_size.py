@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -94,10 +94,10 @@ def sample_size(
     if pilot is not None:
         found = _variation(pilot, factor)
     else:
-        given = [cv] if isinstance(cv, int | float) else list(cv or ())
-        wrong = [value for value in given if not value >= 0]
+        given: list[Any] = [cv] if isinstance(cv, int | float | str) else list(cv or ())
+        wrong = [value for value in given if isinstance(value, str) or not value >= 0]
         if wrong:
-            raise RangeError(f"a CV of {wrong[0]:g} is not 0 or more", hint="Write 0.05 for 5 %.")
+            raise RangeError(f"a CV of {wrong[0]} is not 0 or more", hint="Write 0.05 for 5 %.")
         schema = {"cv": pl.Float64, "cv_high": pl.Float64}
         found = pl.DataFrame({"cv": given, "cv_high": given}, schema=schema).with_columns(unit=pl.lit("run"))
     for what, value in (("half width", half_width), ("difference to detect", effect)):

@@ -184,6 +184,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         If ``where`` names another column, or a value that no figure has.
     """
     check_given(dataset, Dataset, "fsb.read(path)")
+    if not isinstance(factor, str):
+        raise RequestError(f"{factor!r} is not a factor", hint='Write for example factor="filesystem".')
     if where is not None and not isinstance(where, Mapping):
         raise RequestError(f"{where!r} chooses no cells", hint='Write for example where={"operation": "read"}.')
     settings = effective(dataset.settings)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import vl_convert
 
 from fsbench_kit.charts.theme import theme
+from fsbench_kit.data.files import path_given
 from fsbench_kit.data.tabular import writing
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.errors import RequestError, check_given
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -53,7 +53,8 @@ def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
     ...     print(path.read_text()[:4])
     <svg
     """
-    path = Path(to)
+    check_given(chart, alt.TopLevelMixin, "a function of fsb.charts")
+    path = path_given(to)
     if path.suffix not in {".svg", ".png", ".html"}:
         raise RequestError(f"cannot draw a chart as {path.suffix!r}", file=path, hint="Give .svg, .png or .html.")
     with alt.theme.enable(THEME):

@@ -119,7 +119,8 @@ def _labelled(paths: list[str], labels: list[str]) -> dict[str, str]:
     """Return the path of each label."""
     if len(labels) != len(paths):
         raise RequestError(
-            f"{len(labels)} labels were given for {len(paths)} paths", hint="Give one label for each, with commas."
+            f"there are not as many labels ({len(labels)}) as paths ({len(paths)})",
+            hint="Give one label for each, with commas.",
         )
     labels = [label.strip() for label in labels]
     if "" in labels:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from fsbench_kit.data.files import opened
+from fsbench_kit.data.files import opened, path_given
 from fsbench_kit.formats.fio_log import HEAD_SIZE, Kind, LogFile, log_of
 from fsbench_kit.formats.fio_log.histograms import recognise_histograms, scan_counts
 from fsbench_kit.formats.fio_log.layout import LATENCY_KINDS, LogName, latency_unit, recognise
@@ -84,7 +84,7 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
     >>> rows.select("time", "operation", "block_size").first().collect().rows()
     [(0.1, 'write', 0)]
     """
-    path = Path(path)
+    path = path_given(path)
     head, is_whole = _readable_head(path)
     layout, _ = recognise(head, is_whole=is_whole)
     if layout is None:
@@ -151,7 +151,7 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
     ...     fsb.scan_fio_histograms(log.name).select("operation", "low", "high", "count").collect().rows()
     [('read', 6.3488e-05, 6.4e-05, 3)]
     """
-    path = Path(path)
+    path = path_given(path)
     bins = recognise_histograms(_readable_head(path)[0])
     if bins is None:
         raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")

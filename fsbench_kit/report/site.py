@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -94,7 +95,8 @@ def report(
     jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
     mask = Mask() if publish else None
     old = None if against is None else sides.effects_in(against)
-    (site / sides.PAGE).unlink(missing_ok=True)  # of an earlier call
+    with suppress(NotADirectoryError):  # as is said where its folder is made
+        (site / sides.PAGE).unlink(missing_ok=True)  # of an earlier call
     ended: dict[str, Manifest] = {}
     left = deque(zip(wanted.notebook, jobs, strict=True))
     entries: list[Entry] = []

@@ -12,6 +12,7 @@ import polars as pl
 from fsbench_kit.analysis import settings
 from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.conditions import CONDITIONS
+from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
@@ -31,6 +32,7 @@ def contents(dataset: Dataset) -> str:
     >>> contents(fsb.read("raw_results/published/sysbench-rhel72"))
     '8 runs of sysbench on ext4, xfs, with 152 figures; 1 warning about the logs.'
     """
+    check_given(dataset, Dataset, "fsb.read(path)")
     tools, filesystems = (
         ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
     )

@@ -55,7 +55,8 @@ def pivot_table(
     down = _named(rows, frame) if rows else [name for name in known if name not in {*across, "metric"}]
     both = [name for name in down if name in across]
     if both:
-        raise RequestError(f"{both[0]!r} cannot stand in rows and in columns", hint="Name it in one of them.")
+        asked = frame["factor"][0] if both[0] == "level" else both[0]
+        raise RequestError(f"{asked!r} cannot stand in rows and in columns", hint="Name it in one of them.")
     over = [name for name in known if name not in {*across, *down}]
     heads = _values(frame, across)
     footnotes = Footnotes(frame["footnotes"])

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fsbench_kit.data import tabular
+from fsbench_kit.data.files import path_given
 from fsbench_kit.tables.messages import marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
+    from pathlib import Path
 
     import polars as pl
 
@@ -52,7 +53,7 @@ def save(target: str | PathLike[str], frame: pl.DataFrame, *tables: Table) -> No
     ...     print(pathlib.Path(folder, "runs.csv").read_text().splitlines()[0])
     study,origin,tool,version,filesystem,runs,failed or partial,figures
     """
-    path = Path(target)
+    path = path_given(target)
     tabular.check_ending(path, WRITERS)
     with tabular.writing(path):
         WRITERS[path.suffix](frame, tables, path)

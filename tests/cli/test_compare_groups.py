@@ -143,7 +143,7 @@ def test_groups_that_did_other_work_are_told_by_what_to_compare(logs: Logs, tmp_
         (["old", "old"], "'old' stands for two groups"),
         (["old/run1.json", "old"], "a run stands in two groups"),
         (["old", "none"], "No such file or directory"),
-        (["old", "new", "--labels", "a"], "1 labels were given for 2 paths"),
+        (["old", "new", "--labels", "a"], "there are not as many labels (1) as paths (2)"),
         (["old", "new", "--labels", "a,b", "--factor", "host"], "cannot be combined"),
         (["old", "new", "--baseline", "x"], "The choices are: new, old."),
     ],

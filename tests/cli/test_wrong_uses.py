@@ -4,13 +4,14 @@ import errno
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import cli
-from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.errors import InputError, RangeError, RequestError
 from tests.command import fsbench
 
 LOG = """\
@@ -102,16 +103,20 @@ WRONG = {
     f"{PATHS} --where operation": "is not KEY=VALUE",
     f"{PATHS} --rows colour": "names no part of a comparison",
     f"{PATHS} --rows operation --columns operation": "cannot stand in rows and in columns",
-    f"{PATHS} --labels a,b": "2 labels were given for 1 path",
+    f"{PATHS} --labels a,b": "there are not as many labels (2) as paths (1)",
     f"{PATHS} --labels a --factor host": "cannot be combined",
     f"{PATHS} logs --labels a,": "a label is empty",
     f"{PATHS} --names '{{'": "is not a name template",
     f"{PATHS} --names run{{round}}.json": "One that fits: --names '{filesystem}.txt'",
+    "compare unnamed logs --metric file_rate": "no run of unnamed has a figure that can be compared",
+    "compare logs/xfs.txt logs/ext4.txt --baseline ext5": "'ext5' is not a group of these runs",
+    f"{PATHS} --rows filesystem --columns filesystem": "'filesystem' cannot stand in rows and in columns",
     f"{PATHS} --columns filesytem": "Did you mean filesystem?",
     "read logs --assume xfs": "is not KEY=VALUE",
     "read logs --assume block_size=banana": "'banana' cannot be assumed",
     # launches and reports
     "launch": "a plan is missing",
+    "report log.json --to prose": "prose: cannot write it: File exists Name a place that you can",
     "report logs --to /proc/x": "/proc/x: cannot write it: No such file or directory Name a place that you can",
     "launch quikc --dry-run": "Did you mean quick?",
     "launch prose --dry-run": "prose",
@@ -222,6 +227,25 @@ def test_charts_and_tables_say_what_they_are_made_from(folder: Path) -> None:
         fsb.charts.forest(table, most="all")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"'?3'? is not a metric"):
         fsb.charts.ratio_map(table, metric=3)  # type: ignore[arg-type]
+    for draw in (fsb.charts.run_order, fsb.charts.scaling, fsb.charts.cpu_cost):
+        with pytest.raises(RequestError, match='3 is not a factor\nWrite for example factor="filesystem"'):
+            draw(data, factor=3)  # type: ignore[operator]
+    with pytest.raises(RequestError, match="DataFrame is not what is needed here"):
+        fsb.charts.save(table, folder / "x.svg")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="DataFrame is not what is needed here"):
+        fsb.tables.contents(table)  # type: ignore[arg-type]
+    for wrong in (data, None, [], [data]):
+        with pytest.raises(RequestError, match=r"Give what fsb.scan_fio_histograms\(path\) returns"):
+            fsb.merged_histogram(wrong)  # type: ignore[arg-type]
+    for write in (partial(fsb.charts.save, fsb.charts.forest(table)), fsb.tables.comparison_table(table).save):
+        with pytest.raises(RequestError, match="int is not a path"):
+            write(3)  # type: ignore[operator]
+    for scan in (fsb.scan_fio_log, fsb.scan_fio_histograms):
+        with pytest.raises(RequestError, match="NoneType is not a path"):
+            scan(None)  # type: ignore[operator]
+    for cv in ("5%", ["5%"], [-0.1]):
+        with pytest.raises(RangeError, match=r"is not 0 or more\nWrite 0.05 for 5 %"):
+            fsb.sample_size(cv=cv)  # type: ignore[arg-type]
 
 
 def _words(line: str) -> list[str]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from fsbench_kit.formats.fio_log.layout import OPERATIONS, LatencyUnit
 from fsbench_kit.formats.fio_log.rows import operation_of, scan_lines
-from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.errors import InputError, check_given
 
 _BINS_PER_GROUP: Final = 64
 _GROUPS: Final[dict[LatencyUnit, int]] = {"us": 19, "ns": 29}
@@ -171,7 +171,9 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
     ...     fsb.merged_histogram([windows, windows]).rows()
     [('read', 6.3488e-05, 6.4e-05, 6)]
     """
-    frames = [histograms] if isinstance(histograms, pl.LazyFrame) else list(histograms)
+    frames = list(histograms) if isinstance(histograms, Sequence) else [histograms]
+    for frame in frames or (histograms,):
+        check_given(frame, pl.LazyFrame, "fsb.scan_fio_histograms(path)")
     merged = (
         pl.concat(frames)
         .filter(pl.col("unread").is_null())
