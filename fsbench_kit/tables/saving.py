@@ -182,6 +182,7 @@ _LATEX: Final = str.maketrans(
         "]": "{]}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        "|": r"\textbar{}",
         "\N{NO-BREAK SPACE}": "~",
         "\N{EN DASH}": "--",
         "\N{MICRO SIGN}": r"$\mu$",

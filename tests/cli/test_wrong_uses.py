@@ -109,7 +109,7 @@ WRONG = {
     f"{PATHS} --names '{{'": "is not a name template",
     f"{PATHS} --names run{{round}}.json": "One that fits: --names '{filesystem}.txt'",
     "compare unnamed logs --metric file_rate": "no run of unnamed has a figure that can be compared",
-    "compare logs/xfs.txt logs/ext4.txt --baseline ext5": "'ext5' is not a group of these runs",
+    "compare unnamed logs --baseline ext5": "'ext5' is not a group of these runs",
     f"{PATHS} --rows filesystem --columns filesystem": "'filesystem' cannot stand in rows and in columns",
     f"{PATHS} --columns filesytem": "Did you mean filesystem?",
     "read logs --assume xfs": "is not KEY=VALUE",

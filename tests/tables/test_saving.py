@@ -44,7 +44,7 @@ def test_markdown_has_as_many_cells_in_each_line_as_columns(tmp_path: Path) -> N
 def test_latex_escapes_all_that_is_its_own(tmp_path: Path) -> None:
     TABLE.save(tmp_path / "t.tex")
     text = (tmp_path / "t.tex").read_text()
-    row = next(line for line in text.splitlines() if line.startswith(r"a|b\_c"))
+    row = next(line for line in text.splitlines() if line.startswith(r"a\textbar{}b\_c"))
     assert row.count(" & ") == 2
     assert r"\_c*d`e\textbackslash{}f\{g\}\%h\&i\#j\$k\textasciitilde{}l\textasciicircum{}m{[}n{]}" in row
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
