@@ -26,6 +26,7 @@ import fsbench_kit as fsb
 from fsbench_kit.data.ssh import AnyOf, Host, SshExecutor, read_hosts
 from fsbench_kit.launch import hosts, remote
 from fsbench_kit.launch.hosts import Worker
+from fsbench_kit.launch.hosts_study import find_hosts_study
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
@@ -374,6 +375,18 @@ def test_a_launch_of_which_a_scheduler_gave_no_host_yet_is_unfinished(tmp_path: 
     (study / "hosts.toml").write_text(SHORT)
     unnamed = fsbench("launch", "--resume", cwd=tmp_path)
     assert "a scheduler gave the hosts of fleet" in unnamed.stderr
+
+
+def test_hosts_that_a_scheduler_gave_are_those_of_which_something_is_here(tmp_path: Path) -> None:
+    (tmp_path / "fleet").mkdir()
+    (tmp_path / "fleet" / "hosts.toml").write_text(SHORT)
+    for name in ("node1", "node2", "node1-for-node3"):
+        (tmp_path / "fleet" / name).mkdir()
+        (tmp_path / "fleet" / name / "plan.toml").write_text(SHORT)
+    found = find_hosts_study(tmp_path, None)
+    assert found is not None
+    assert found.hosts == ["node1", "node2"]
+    assert [part.host for part in found.parts if found.missing_rounds(part)] == ["node1", "node2"]
 
 
 TOGETHER = """
