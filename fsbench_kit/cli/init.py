@@ -39,6 +39,7 @@ def init_command(
         start(folder)
         there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}; "
         out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: {there}fsbench report")
+        out.print("It measures this machine for some minutes, runs the notebooks and makes a page of each.")
         return
     if dataset.runs["study"].null_count() == 0:
         raise RequestError("all logs here have a study.toml already", file=folder)

@@ -113,7 +113,8 @@ def read_hosts(path: Path) -> list[Host]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot read the hosts: {why}", file=path) from None
+        hint = "Give a text file with a host in each line."
+        raise InputError(f"cannot read the hosts: {why}", file=path, hint=hint) from None
     hosts: dict[str, Host] = {}
     for number, line in enumerate(lines, 1):
         text = line.partition("#")[0].strip()

@@ -124,6 +124,7 @@ WRONG = {
     "launch --retry-failed": "--retry-failed needs --resume",
     "launch --resume nothing": "nothing",
     "launch quick --ssh hosts.txt --retry-failed": "--retry-failed needs --resume",
+    "launch quick --ssh nowhere.txt": "cannot read the hosts: No such file or directory Give a text file",
     "launch --resume --ssh hosts.txt": "--ssh needs a plan",
 }
 

@@ -81,7 +81,9 @@ def test_a_template_that_is_given_is_written_down(tmp_path: Path) -> None:
 
 def test_init_without_logs_starts_a_project(tmp_path: Path) -> None:
     new = tmp_path / "my [/b] project"
-    assert f"Next: cd '{new}'; fsbench report" in " ".join(_fsbench("init", new).output.split())
+    assert f"Next: cd '{new}'; fsbench report It measures this machine" in " ".join(
+        _fsbench("init", new).output.split()
+    )
     assert (new / "notebooks" / "03_compare.ipynb").is_file()
     assert not (new / "study.toml").exists()
     with pytest.raises(RequestError, match="notebooks"):
