@@ -317,7 +317,8 @@ def _changes(curves: _Curves, setting: str) -> list[str]:
         )
         growth = math.log(last["mean"] / first["mean"])
         times = f"{ratio_text(math.exp(abs(growth)))} times {'as much' if growth >= 0 else 'less'}"
-        found.append((abs(growth), f"{level}, {panel}: from {ends}, {times}"))
+        cell = level if panel == curves.name else f"{level}, {panel}"  # an only cell is named after the metric
+        found.append((abs(growth), f"{cell}: from {ends}, {times}"))
     return [text for _, text in sorted(found, key=lambda change: -change[0])]
 
 

@@ -52,9 +52,9 @@ def test_the_title_names_the_largest_change() -> None:
         charts.scaling(_runs(("ext4", 1, 100.0), ("ext4", 8, 90.0), ("xfs", 1, 100.0), ("xfs", 8, 500.0)))
     )
     assert heading_of(spec) == (
-        "IOPS changes most with threads for xfs, IOPS: from 100/s at 1 to 500/s at 8, 5.00 times as much"
+        "IOPS changes most with threads for xfs: from 100/s at 1 to 500/s at 8, 5.00 times as much"
     )
-    assert "ext4, IOPS: from 100/s at 1 to 90/s at 8, 1.11 times less." in spec["description"]
+    assert "ext4: from 100/s at 1 to 90/s at 8, 1.11 times less." in spec["description"]
     assert "Each dot is a single run" in explained_of(spec)
 
 
