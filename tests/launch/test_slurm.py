@@ -125,7 +125,9 @@ def test_the_hosts_that_slurm_gives_make_a_launch(tmp_path: Path, monkeypatch: p
         previewed = fsbench(*launch, "--dry-run")
         assert "On 127.0.0.1:" in previewed.stdout, previewed.stderr
         checked = fsbench(*launch, "--check")
-        assert "127.0.0.1: All 1 combinations of" in checked.stdout, checked.stdout + checked.stderr
+        assert "127.0.0.1: The combination of a target and a workload works." in checked.stdout, (
+            checked.stdout + checked.stderr
+        )
         runs = tmp_path / "raw_results/runs/nightly/127.0.0.1"
 
         def cancel() -> None:
