@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 StudyOrigin = Literal["published", "recorded", "launched"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # one is made for each file, and of frozen ones that takes five times as long
 class Log:
     """What was read of a file, with what is known of its runs from outside the file.
 
@@ -74,7 +74,7 @@ class Log:
         return self.part is not None and len(self.part.runs) > 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class FioLog(Log):
     """A log file of fio, which is one of those of its run, and is not held in memory."""
 

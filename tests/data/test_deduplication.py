@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -96,6 +97,17 @@ def test_formats_in_one_file_are_one_run_with_its_narrowest_figures() -> None:
     assert data.settings.filter(key="pattern")["value"].to_list() == ["randread"]
     assert _codes(data).count("SAME_RUN") == 2
     assert "SECOND_PRINTING_DIFFERS" not in _codes(data)
+
+
+def test_formats_that_contradict_each_other_are_one_run_if_the_third_fits_both(tmp_path: Path) -> None:
+    """The report for people prints no sixth decimal, and the terse line has no date."""
+    (line,) = re.findall(r"^3;fio-.*$", text := FIO.read_text(), re.MULTILINE)
+    other = re.sub(r"(?<=\d\.\d{5})\d(?![%\d])", lambda match: str((int(match[0]) + 5) % 10), line)
+    (tmp_path / "log.txt").write_text(text.replace(line, other))
+    data = fsb.read(tmp_path / "log.txt")
+    assert data.runs.height == 1
+    assert _codes(data).count("SAME_RUN") == 2
+    assert "SECOND_PRINTING_DIFFERS" in _codes(data)
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

@@ -309,7 +309,9 @@ def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
 def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], columns: Sequence[Floats]) -> Read:
     """Put what was read of the numbers of a group in place of what its example has there."""
     example, width = group.example, len(group.example.figures)
-    texts = group.numbers.words[at[:, :width]] + np.array(suffixes, dtype=object)[which[:, :width]]
+    texts = group.numbers.words[at[:, :width]]
+    has_suffix = np.array(list(map(bool, suffixes)), dtype=np.bool_)[which[:, :width]]
+    texts[has_suffix] += np.array(suffixes, dtype=object)[which[:, :width][has_suffix]]
     zeros = [example.zero_of(column) for column in range(width)]
     may_be_zero = np.array([zero is not None for zero in zeros])
     ends, own = [column.reshape(at.shape) for column in columns], example.ends
