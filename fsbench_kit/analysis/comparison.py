@@ -16,7 +16,7 @@ from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimates import CompareOptions, Estimates
 from fsbench_kit.analysis.estimation import estimate
-from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, in_groups, paired
+from fsbench_kit.analysis.groups import Groups, against, comparable, failed_beside, groups_of, in_groups, paired
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes, judged
@@ -202,7 +202,12 @@ def compare(
     measurements, missing = _with_figures(measurements)
     groups = groups_of(measurements, factor, baseline, with_what=with_what)
     design = Design(groups, Evidence(dataset, factor))
-    return _compared(design, check(design), options, missing)
+    remarks = check(design)
+    if not include_failed and not (dataset.runs["status"] == "ok").all():
+        failed = failed_beside(measurements, dataset, factor, metrics, where=where)
+        one, several = "1 failed or partial run of {} was", "{} failed or partial runs of {} were"
+        _left_out(groups, failed, remarks, f"{one} left out.", f"{several} left out.")
+    return _compared(design, remarks, options, missing)
 
 
 def compare_groups(
@@ -244,7 +249,8 @@ def _compared(design: Design, remarks: Remarks, options: CompareOptions, missing
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
     modes = shapes.look(groups, estimates)
     testing.test(groups, estimates, modes, options)
-    _left_out(groups, missing, estimates.remarks)
+    one, several = "1 run of {} has no figure here and was", "{} runs of {} have no figure here and were"
+    _left_out(groups, missing, estimates.remarks, f"{one} left out.", f"{several} left out.")
     return _verdicts(groups, remarks, estimates, options)
 
 
@@ -263,15 +269,14 @@ def _with_figures(measurements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFram
 _GROUP: Final = (*CELL, "level")
 
 
-def _left_out(groups: Groups, missing: pl.DataFrame, remarks: Remarks) -> None:
-    """Say of each group how many of its runs have no figure."""
-    if missing.is_empty():
+def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, several: str) -> None:
+    """Say of each group how many of its runs take no part."""
+    if absent.is_empty():
         return
-    counts = missing.group_by(_GROUP).len("absent")
+    counts = absent.group_by(_GROUP).agg(absent=pl.col("run_id").n_unique())
     of_groups = groups.table.join(counts, on=_GROUP, nulls_equal=True)
-    one = pl.format("1 run of {} has no figure here and was left out.", "level")
-    several = pl.format("{} runs of {} have no figure here and were left out.", "absent", "level")
-    said = of_groups.select("group", text=pl.when(pl.col("absent") == 1).then(one).otherwise(several))
+    told = pl.when(pl.col("absent") == 1).then(pl.format(one, "level"))
+    said = of_groups.select("group", text=told.otherwise(pl.format(several, "absent", "level")))
     rows = groups.of_rows(said)
     remarks.note(rows["row"], rows["text"])
 

@@ -214,6 +214,20 @@ def _no_group(label: str) -> RequestError:
     )
 
 
+def failed_beside(
+    measurements: pl.DataFrame,
+    dataset: Dataset,
+    factor: str,
+    metrics: Sequence[str] | None = None,
+    *,
+    where: Where | None = None,
+) -> pl.DataFrame:
+    """Return the figures of failed and partial runs, in the cells of measurements of the others."""
+    figures = cells(dataset, factor, where).filter(~UNMEASURED, wanted(metrics), pl.col("status") != "ok")
+    its_own = pl.col("study").is_in(measurements["study"].unique().implode())
+    return figures.with_columns(study=pl.when(its_own).then("study"))
+
+
 def _any_measured(figures: pl.DataFrame) -> bool:
     return bool(figures.select((~UNMEASURED).any()).item())
 

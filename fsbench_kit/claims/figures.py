@@ -66,7 +66,7 @@ class Cell:
     @property
     def is_within_runs(self) -> bool:
         """Whether both groups are figures of the same runs."""
-        return bool(self.of.runs) and self.of.runs == self.than.runs
+        return self.of.runs == self.than.runs
 
 
 def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:

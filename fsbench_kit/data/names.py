@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from fsbench_kit.data.dates import DATE, OTHER_WORDS, iso, with_time
 from fsbench_kit.data.log import FioLog, Log, log_with
+from fsbench_kit.formats.command_line import truth
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.parsing import parse
 from fsbench_kit.model.records import Setting
@@ -243,6 +244,7 @@ _FORMS: Final = {
     "round": _Form("round", r"(?:run|rep|r)?\d+", _count),
     **dict.fromkeys(("block_size", "file_size", "total_size"), _SIZE),
     **dict.fromkeys(("iodepth", "threads", "files"), _COUNT),
+    **dict.fromkeys(("direct", "sync"), _Form("truth", _ANY.pattern, truth)),
 }
 """Keys whose values have a form. A name in which they have another does not fit."""
 

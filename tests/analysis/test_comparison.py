@@ -524,8 +524,13 @@ def test_failed_runs_take_no_part_unless_asked_for() -> None:
         _rates(1, filesystem="xfs", status="failed"),
         _rates(200, 201, filesystem="xfs"),
     )
-    assert _row(*sides)["n_candidate"] == 2
-    assert _row(*sides, include_failed=True)["n_candidate"] == 3
+    row, asked_for = _row(*sides), _row(*sides, include_failed=True)
+    assert (row["n_candidate"], asked_for["n_candidate"]) == (2, 3)
+    assert "1 failed or partial run of xfs was left out." in row["footnotes"]  # type: ignore[operator]
+    assert not any("failed" in note for note in asked_for["footnotes"])  # type: ignore[attr-defined]
+    sides += (_rates(2, 3, filesystem="ext4", status="partial"), _rates(2, filesystem="xfs", status="partial"))
+    notes = [note for note in _row(*sides)["footnotes"] if "failed" in note]  # type: ignore[attr-defined]
+    assert notes == [f"2 failed or partial runs of {name} were left out." for name in ("ext4", "xfs")]
 
 
 def test_zero_has_no_ratio() -> None:

@@ -67,7 +67,8 @@ def test_what_counts_as_a_size(size: str, unit: str, low: float | None, high: fl
 
 
 def test_a_band_goes_before_the_digits() -> None:
-    assert counts("2", "1", band=("175 %", "2.25"))[:2] == (1.75, 2.25)
+    band = counts("2", "1", band=("175 %", "2.25"))
+    assert (band.has(1.75), band.has(2.24999), band.has(2.25)) == (True, True, False)
     with pytest.raises(RequestError, match="the band runs from 2 down to 2"):
         counts("2", "1", band=("2", "2"))
 
@@ -86,6 +87,11 @@ def test_the_ends_of_a_size(size: str, inside: list[float], outside: list[float]
     found = counts(size, "1")
     assert [found.has(value) for value in inside] == [True] * len(inside)
     assert [found.has(value) for value in outside] == [False] * len(outside)
+
+
+@pytest.mark.parametrize(("size", "middle"), [("5 to 15", 10), ("> 2", 2), ("< 3", 3), ("about 85", 85)])
+def test_the_middle_of_a_size(size: str, middle: float) -> None:
+    assert counts(size, "1").middle == middle
 
 
 @pytest.mark.parametrize(

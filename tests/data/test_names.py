@@ -78,6 +78,8 @@ XFS, EXT4 = {"filesystem": "xfs"}, {"filesystem": "ext4"}
             "mq-deadline/xfs/4096.json",
             {"scheduler": "mq-deadline", **XFS, "block_size": "4096"},
         ),
+        ("{filesystem}_direct{direct}.json", "xfs_direct1.json", {**XFS, "direct": "true"}),
+        ("{filesystem}_direct{direct}.json", "xfs_direct0.json", {**XFS, "direct": "false"}),
         ("{filesystem}_{round}.json", "xfs_final.json", None),
         ("{filesystem}_{block_size}.json", "xfs_small.json", None),
     ],

@@ -434,6 +434,10 @@ def test_what_the_scale_may_have_made_is_said(
 # ---- beside each other
 
 
+FOUR_AND_TWELVE = {"n_baseline": 4, "n_candidate": 12, "n_pairs": None}
+FIVE = {"n_baseline": 5, "n_candidate": 5}
+
+
 @pytest.mark.parametrize(
     ("theirs", "ours", "direction", "size"),
     [
@@ -450,6 +454,35 @@ def test_what_the_scale_may_have_made_is_said(
             "same",
             "outside",
         ),
+        # rounds count, and not the runs in them
+        (
+            {"ratio": (2.54, 2.53, 2.55)},
+            {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5, "n_baseline": 20, "n_candidate": 20},
+            "same",
+            "outside",
+        ),
+        # four runs and twelve are as many as six pairs: 2 * 1.1 ** sqrt(7) is 2.574
+        ({"ratio": (2.57, 2.56, 2.58)}, {"ratio": (2.0, 1.8, 2.2), **FOUR_AND_TWELVE}, "same", "inside"),
+        ({"ratio": (2.59, 2.58, 2.60)}, {"ratio": (2.0, 1.8, 2.2), **FOUR_AND_TWELVE}, "same", "outside"),
+        # as many pairs as the five in the study vary sqrt(2) times as much as their mean: 1.723 to 2.289
+        ({"ratio": (2.4, 2.39, 2.41), **FIVE}, {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5}, "same", "outside"),
+        (
+            {"ratio": (2.4, 2.39, 2.41), **FIVE, "ci_low": 2.25, "ci_high": 2.55},
+            {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5},
+            "same",
+            "inside",
+        ),
+        (
+            {"ratio": (1.6, 1.59, 1.61), **FIVE, "ci_low": 1.45, "ci_high": 1.75},
+            {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5},
+            "same",
+            "inside",
+        ),
+        ({"ratio": (2.42, None, None)}, {"ratio": (2.0, 1.8, 2.2)}, "same", None),  # nothing tells its rounding
+        ({"ratio": (1.05, 1.0, 1.1)}, {"ratio": (2.0, 1.8, 2.2)}, "open", "outside"),  # it may be none
+        ({"ratio": (1.0, 0.9, 1.04)}, {"ratio": (1.0, 0.99, 1.01), "verdict": "equivalent"}, "open", "inside"),
+        ({}, {"ratio": (None, None, None), "rounding_low": 3.0, "verdict": "better"}, "same", None),
+        ({}, {"ratio": (None, None, None), "rounding_high": 0.3, "verdict": "worse"}, "opposite", None),
         ({}, {"ratio": (0.8, 0.7, 0.9), "verdict": "worse"}, "opposite", "outside"),
         ({}, {"ratio": (1.0, 0.99, 1.01), "verdict": "equivalent"}, "no difference", "outside"),
         ({"ratio": (1.01, 1.0, 1.02)}, {"ratio": (1.0, 0.99, 1.01), "verdict": "equivalent"}, "same", "inside"),
