@@ -458,23 +458,54 @@ def _audit_tasks(
 GAPS = [(6.0, 2.0), (3.0, 2.0)]  # a takes three times as long as b, and 1.5 times: the gap doubles
 
 
-def test_figures_of_different_work_are_not_said_to_be_missing(published: Path, tmp_path: Path) -> None:
-    for filesystem, threads in (("ext4", 4), ("xfs", 16)):
-        log = (published / "sysbench-rhel72" / f"rndrd-{filesystem}.txt").read_text(encoding="utf-8")
+def _audit_threads(published: Path, folder: Path, claim: str, threads: dict[str, int]) -> dict[str, Any]:
+    """Audit a claim over logs of sysbench, each with a number of threads."""
+    entries = ""
+    for name, number in threads.items():
+        log = (published / "sysbench-rhel72" / f"{name}.txt").read_text(encoding="utf-8")
         assert "Number of threads: 4\n" in log
-        log = log.replace("Number of threads: 4\n", f"Number of threads: {threads}\n")
-        (tmp_path / f"{filesystem}.txt").write_text(log.partition("\n")[2], encoding="utf-8")
-    claim = 'metric = "bandwidth"\nrelation = "ratio"\nsize = "2"\nof = { filesystem = "xfs" }'
-    (tmp_path / "study.toml").write_text(
-        '[study]\nid = "s"\ntitle = "S"\n'
-        + "".join(
-            f'[[log]]\nfile = "{name}.txt"\ntool = "sysbench"\nfilesystem = "{name}"\n' for name in ("ext4", "xfs")
-        )
-        + f'[[claim]]\nid = "c"\nsays = "Twice"\n{claim}\nthan = {{ filesystem = "ext4" }}\n'
-        + 'where = { operation = "read" }\n',
+        log = log.replace("Number of threads: 4\n", f"Number of threads: {number}\n")
+        (folder / f"{name}.txt").write_text(log.partition("\n")[2], encoding="utf-8")
+        entries += f'[[log]]\nfile = "{name}.txt"\ntool = "sysbench"\nfilesystem = "{name.partition("-")[2]}"\n'
+    (folder / "study.toml").write_text(
+        f'[study]\nid = "s"\ntitle = "S"\n{entries}[[claim]]\nid = "c"\nsays = "So"\n{claim}\n',
         encoding="utf-8",
     )
-    found = fsb.audit(tmp_path).row(0, named=True)
+    return fsb.audit(folder).row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("threads", "cells", "direction"),
+    [
+        ({"rndrd-ext4": 4, "rndrd-xfs": 4, "rndwr-ext4": 8, "rndwr-xfs": 8}, 2, "as said"),
+        ({"rndrd-ext4": 4, "rndrd-xfs": 4, "seqrd-ext4": 8}, 1, "as said"),  # which is set beside no other
+        ({"rndrd-ext4": 4, "rndrd-xfs": 8, "rndwr-ext4": 8, "rndwr-xfs": 8}, 2, "the contrary"),
+    ],
+)
+def test_a_setting_is_one_where_filesystems_have_it_alike_in_each_pattern(
+    published: Path, tmp_path: Path, threads: dict[str, int], cells: int, direction: str
+) -> None:
+    row = _audit_threads(published, tmp_path, 'relation = "setting"\nsetting = "threads"', threads)
+    assert (row["cells"], row["direction"]) == (cells, direction)
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(2, "mkfs and mount"), (4, "mkfs, mount, umount and list tree"), (5, "5")]
+)
+def test_up_to_four_of_what_is_added_up_are_named(tmp_path: Path, number: int, name: str) -> None:
+    row = _audit_tasks(tmp_path, 'relation = "less"\nover = "sum"', [(1.0, 2.0)] * number)
+    assert row["comparisons"][0]["words"].startswith(f"sum of {name}: ")
+
+
+def test_figures_of_different_work_are_not_said_to_be_missing(published: Path, tmp_path: Path) -> None:
+    """Also where one of them did more: what both did does not set them apart."""
+    claim = 'metric = "bandwidth"\nrelation = "ratio"\nsize = "2"\nof = { filesystem = "xfs" }'
+    found = _audit_threads(
+        published,
+        tmp_path,
+        f'{claim}\nthan = {{ filesystem = "ext4" }}\nwhere = {{ operation = "read" }}',
+        {"rndrd-ext4": 4, "seqrd-ext4": 4, "rndrd-xfs": 16},
+    )
     assert (found["verdict"], found["reason"]) == (
         "no data",
         "The bandwidth of read is not of the same work in both groups: they differ in threads (4 against 16).",

@@ -16,6 +16,7 @@ import pytest
 import fsbench_kit as fsb
 from benchmarks.designs import two_filesystems
 from fsbench_kit import tables
+from fsbench_kit.data.assembly import assemble
 from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.replicate import (
     SCALES,
@@ -37,12 +38,14 @@ from fsbench_kit.launch.replicate import (
 from fsbench_kit.launch.tuning.memory import problem
 from fsbench_kit.launch.workloads.filetree.__main__ import sizes
 from fsbench_kit.model.errors import RequestError
+from tests.analysis.made import figure, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.log import Log
     from fsbench_kit.launch import Plan
 
 MIB, GIB = 2**20, 2**30
@@ -523,6 +526,86 @@ def test_one_more_pair_of_runs_lies_inside_as_often_as_said(n: int, rounds: bool
     theirs, ours = (rng.lognormal(5, 0.2, (2, 2000, runs)) * [[[1.0]], [[1.7]]] for runs in (1, n))
     found = side_by_side(two_filesystems(*theirs), two_filesystems(*ours, rounds=rounds))
     assert (found["size"] == "inside").mean() == pytest.approx(0.95, abs=0.02)  # four errors
+
+
+def _of_sizes(filesystem: str, iops: dict[int, float], *, count: int = 3, **facts: Any) -> list[Log]:
+    """Runs with a figure for each size of files."""
+    made = [
+        [figure(value + run / 10, 0.05, file_size=size, **facts) for size, value in iops.items()]
+        for run in range(count)
+    ]
+    return runs(filesystem, made)
+
+
+def _beside(theirs: Sequence[list[Log]], ours: Sequence[list[Log]], **options: Any) -> pl.DataFrame:
+    published, replicated = (assemble([log for logs in each for log in logs]) for each in (theirs, ours))
+    return side_by_side(published, replicated, **options)
+
+
+ONE_SIZE = [_of_sizes("ext4", {GIB: 100}), _of_sizes("xfs", {GIB: 200})]
+
+
+def test_figures_of_several_sizes_of_files_belong_together_in_their_order() -> None:
+    theirs = [_of_sizes("ext4", {2 * GIB: 100, GIB: 100}), _of_sizes("xfs", {2 * GIB: 300, GIB: 200})]
+    ours = [_of_sizes("ext4", {MIB: 100, 2 * MIB: 100}), _of_sizes("xfs", {MIB: 200, 2 * MIB: 300})]
+    found = _beside(theirs, ours)
+    assert found.height == 2
+    for row in found.rows(named=True):
+        assert row["ratio"] == pytest.approx(row["published_ratio"])
+        assert row["ratio"] == pytest.approx(3 if row["file_size"] == 2 * GIB else 2, rel=0.01)
+
+
+def test_of_an_effect_the_metric_that_was_run_again_stands_for_it() -> None:
+    both = [
+        runs(
+            name,
+            [
+                [figure(rate + run), figure(8 / (rate + run), metric="latency", statistic="mean")]
+                for run in range(3)
+            ],
+        )
+        for name, rate in (("ext4", 100), ("xfs", 200))
+    ]
+    ours = [
+        runs(name, [figure(8 / (rate + run), metric="latency", statistic="mean") for run in range(3)])
+        for name, rate in (("ext4", 100), ("xfs", 200))
+    ]
+    found = _beside(both, ours)
+    assert found.height == 2
+    assert found.filter("stands_for_effect").select("metric", "direction").rows() == [("latency", "same")]
+
+
+def test_without_the_baseline_another_filesystem_that_was_run_again_is_it() -> None:
+    others = [_of_sizes("xfs", {GIB: 200}), _of_sizes("btrfs", {GIB: 300})]
+    found = _beside([*ONE_SIZE, others[1]], others)
+    assert found.filter(level="btrfs").select("baseline", "direction").rows() == [("xfs", "same")]
+
+
+def test_why_a_published_ratio_has_no_counterpart() -> None:
+    ext4, xfs = ONE_SIZE
+    failed = [replace(log, records=[replace(log.records[0], status="failed")]) for log in xfs]
+    of_blocks = [_of_sizes(name, {GIB: 100}, block_size=4096) for name in ("ext4", "xfs")]
+    theirs = [_of_sizes(name, {GIB: rate}, block_size=8192) for name, rate in (("ext4", 100), ("xfs", 200))]
+    for published, replicated, options, note in (
+        (ONE_SIZE, [ext4], {}, "xfs was not run again."),
+        (ONE_SIZE, [ext4, failed], {}, "xfs was not run again."),
+        (ONE_SIZE, [ext4], {"left_out": {"xfs": "No XFS here."}}, "No XFS here."),
+        (theirs, of_blocks, {}, "The replication has no such figure."),
+    ):
+        found = _beside(published, replicated, **options)
+        assert found.select("direction", "notes").rows() == [("not run", [note])]
+
+
+def test_what_has_no_ratio_cannot_be_replicated() -> None:
+    theirs = [_of_sizes("ext4", {GIB: 100, 2 * GIB: 100}), _of_sizes("xfs", {GIB: 200, 2 * GIB: -0.1})]
+    found = _beside(theirs, ONE_SIZE)
+    assert found["file_size"].to_list() == [GIB]
+
+
+def test_a_ratio_without_an_interval_has_no_size_that_could_be_replicated() -> None:
+    found = _beside(ONE_SIZE, ONE_SIZE)
+    assert reproduced(found).select("same", "size").row(0) == (1, 1)
+    assert reproduced(found.with_columns(size=pl.lit(None, pl.String))).select("same", "size").row(0) == (1, 0)
 
 
 def test_effects_of_single_runs_are_run_again_and_cannot_be_judged(sysbench: Dataset) -> None:

@@ -151,7 +151,7 @@ def side_by_side(
         published_notes="footnotes",
         reasons="reasons_again",
         notes=pl.when(was_run).then("footnotes_again").otherwise(why),
-        stands_for_effect=pl.struct("effect", "level").is_first_distinct(),
+        stands_for_effect=pl.col("effect").is_first_distinct(),
     )
     inside = (pl.col("published_high") >= pl.col("prediction_low")) & (
         pl.col("published_low") <= pl.col("prediction_high")
