@@ -131,6 +131,15 @@ def test_what_differs_in_more_than_the_factor_is_not_set_side_by_side(published:
     assert "no two levels of host to compare" in result.stderr
 
 
+def test_that_the_runs_of_a_level_failed_is_said(root: Path, tmp_path: Path) -> None:
+    log = (root / "tests" / "data" / "fio_normal" / "3.33-bits.txt").read_text(encoding="utf-8")
+    assert "err= 0" in log
+    for name, error in (("ext4", "err= 0"), ("xfs", "err=28")):
+        (tmp_path / f"{name}.txt").write_text(log.replace("err= 0", error), encoding="utf-8")
+    result = _fsbench("compare", tmp_path, "--names", "{filesystem}.txt")
+    assert "no two levels of filesystem to compare\n1 of 2 runs failed or are partial. Add runs" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -220,9 +220,11 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
             f"no two groups did the same work: they differ in {told}",
             hint=f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}",
         )
+    failed = int((dataset.runs["status"] != "ok").sum())
+    left_out = f"{failed} of {dataset.runs.height} runs failed or are partial. " if failed else ""
     return RequestError(
         f"these runs have no two levels of {factor} to compare",
-        hint="Add runs that differ in nothing else, or choose another factor.",
+        hint=f"{left_out}Add runs that differ in nothing else, or choose another factor.",
     )
 
 
