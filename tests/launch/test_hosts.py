@@ -26,7 +26,7 @@ import fsbench_kit as fsb
 from fsbench_kit.data.ssh import AnyOf, Host, SshExecutor, read_hosts
 from fsbench_kit.launch import hosts, remote
 from fsbench_kit.launch.hosts import Worker
-from fsbench_kit.launch.hosts_study import find_hosts_study
+from fsbench_kit.launch.hosts_study import HostsStudy, find_hosts_study
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
@@ -535,6 +535,7 @@ def test_what_was_made_for_a_lost_host_is_not_made_again(neighbour: Executor, tm
         )
         assert (result.planned, result.done, len(result.runs)) == (6, done, made)
         assert result.stopped == "b: it does not answer (gone); what runs there goes on"
+    assert not HostsStudy(tmp_path / "fleet", read_plan(tmp_path / "plan.toml"), ["a", "b"]).unfinished
 
 
 @pytest.mark.cluster
