@@ -55,7 +55,7 @@ def test_loaded_machine(busy: float, loaded: bool) -> None:
     quiet = {"seconds": 0.5, "busy": busy, "devices": {}}
     said = found(moment(quiet=quiet), moment())
     assert [code for code, _ in said] == ["MACHINE_LOADED"] * loaded
-    assert not loaded or "21% busy" in said[0][1]
+    assert not loaded or "21 % busy" in said[0][1]
 
 
 @pytest.mark.parametrize(("moved", "shared"), [(MIB // 2, False), (MIB // 2 + 512, True)])

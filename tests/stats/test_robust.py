@@ -101,7 +101,7 @@ def test_too_few_runs_are_refused() -> None:
 
 
 def test_a_level_out_of_reach_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no interval of 99\.000%; the widest has 97\.143%"):
+    with pytest.raises(ValueError, match=r"no interval of 99\.000 %; the widest has 97\.143 %"):
         hodges_lehmann_log([1.0] * 4, [1.0] * 4, 0.99)
 
 
