@@ -7,6 +7,7 @@ import subprocess
 import zlib
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from fsbench_kit.formats import smallfiles as log_format
@@ -146,6 +147,13 @@ def test_threads_share_the_files(run: Callable[..., str], tmp_path: Path, monkey
     assert {s.key: s.value for s in made.settings}["threads"] == "3"
     assert len(made.measurements) == 12
     assert shared.count("\n") == log.count("\n")
+
+
+def test_threads_end_with_the_program(run: Callable[..., str], tmp_path: Path) -> None:
+    before = psutil.Process().children()
+    run(tmp_path, files=50, threads=3)
+    threads = [each for each in psutil.Process().children() if each not in before]
+    assert psutil.wait_procs(threads, timeout=10)[1] == []
 
 
 def test_each_thread_does_its_share_in_a_process_of_its_own(tmp_path: Path) -> None:

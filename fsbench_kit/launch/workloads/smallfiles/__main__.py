@@ -188,11 +188,12 @@ def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
     if len(shares) == 1:
         return lambda name: shares[0][name]()
     context = get_context("fork")
-    ends = []
+    ends: list[Connection] = []
     for steps in shares:
         end, other = context.Pipe()
-        context.Process(target=_serve, args=(other, steps), daemon=True).start()
         ends.append(end)
+        context.Process(target=_serve, args=(other, ends, steps), daemon=True).start()
+        other.close()
 
     def do(name: str) -> None:
         for end in ends:
@@ -204,8 +205,10 @@ def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
     return do
 
 
-def _serve(end: Connection, steps: Steps) -> None:
+def _serve(end: Connection, others: Sequence[Connection], steps: Steps) -> None:
     """Do the steps that the other end asks for, and tell what became of each."""
+    for other in others:  # the other ends, which came with the fork: held here, they would not end with who asks
+        other.close()
     while True:
         try:
             name = end.recv()
