@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 THEME: Final = "fsbench"
 _PRINT_SCALE: Final = 2.0
-_LARGEST: Final = 2.5e6
+_LARGEST: Final = 1.2e6
 """In pixels. A larger image has half the scale on a page: it stands only where a chart cannot be drawn."""
 
 _SIZE: Final = re.compile(r' (?:width|height)="([\d.]+)"')
