@@ -417,7 +417,7 @@ def many_cells(rng: Rng, repetitions: int) -> Table:
 
 
 def _joined(families: list[stats.RatioEstimate]) -> stats.RatioEstimate:
-    columns = ("estimate", "low", "high", "confidence", "p", "n_a", "n_b")
+    columns = ("estimate", "low", "high", "confidence", "n_a", "n_b")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(f, name) for f in families]) for name in columns}
     return stats.RatioEstimate(**arrays, estimand=families[0].estimand, method=families[0].method, caveats={})
 
