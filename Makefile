@@ -7,8 +7,9 @@ export PYTHONDONTWRITEBYTECODE =
 UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --no-header $(UPGRADE)
-# Tests that launch wait for most of their time.
+# Tests that launch wait for most of their time, slow ones even more of it.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
+SLOW_WORKERS := $(shell echo $$((3 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
 .PHONY: report replicate test check types style test-slow dist test-dist test-oldest test-newest docs reference robustness coverage same bench fuzz lock clean
@@ -37,7 +38,7 @@ style: $(READY)
 
 # A file's tests run one after the other: they share what took minutes to make, or launch where only one may.
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
-	.venv/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
+	.venv/bin/pytest -n $(SLOW_WORKERS) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
 dist: $(READY)  ## The distributions, and the list of the packages that they were tested with (SBOM), in dist/
 	rm -rf dist
