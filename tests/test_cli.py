@@ -138,6 +138,8 @@ def test_that_the_runs_of_a_level_failed_is_said(root: Path, tmp_path: Path) -> 
         (tmp_path / f"{name}.txt").write_text(log.replace("err= 0", error), encoding="utf-8")
     result = _fsbench("compare", tmp_path, "--names", "{filesystem}.txt")
     assert "no two levels of filesystem to compare\n1 of 2 runs failed or are partial. Add runs" in result.stderr
+    result = _fsbench("compare", tmp_path, "--names", "{filesystem}.txt", "--factor", "tool", "--include-failed")
+    assert "no two levels of tool to compare\nAdd runs" in result.stderr  # they were not left out
 
 
 @pytest.mark.parametrize(

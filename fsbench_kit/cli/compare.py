@@ -151,7 +151,7 @@ def compare_command(
     if said is not None:
         out.print(said)
     if comparison.is_empty():
-        raise _nothing_in_common(dataset, factor)
+        raise _nothing_in_common(dataset, factor, include_failed=include_failed)
     listed = comparison if metric else tables.effects(comparison)
     if rows or columns:
         shown = [tables.pivot_table(listed, rows=words(rows), columns=words(columns))]
@@ -209,7 +209,7 @@ def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[st
     return proposals(dataset, factor, "compare", paths) or error.hint
 
 
-def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
+def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: bool) -> RequestError:
     """Say that no two groups did the same, and what they differ in besides."""
     from fsbench_kit.analysis.groups import apart
 
@@ -220,7 +220,7 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
             f"no two groups did the same work: they differ in {told}",
             hint=f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}",
         )
-    failed = int((dataset.runs["status"] != "ok").sum())
+    failed = 0 if include_failed else int((dataset.runs["status"] != "ok").sum())
     left_out = f"{failed} of {dataset.runs.height} runs failed or are partial. " if failed else ""
     return RequestError(
         f"these runs have no two levels of {factor} to compare",

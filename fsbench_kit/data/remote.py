@@ -70,7 +70,7 @@ def _copied(url: str, *, whole: bool = False) -> Path:
     """Bring the local copy up to date: of what an archive holds, or of the whole archive."""
     archive = None if whole else _archive(url)
     if archive is not None and _URL.match(url):
-        # To be opened there, it would take a server that hands out parts of a file.
+        # Many web servers support no range requests, so an archive cannot be opened in place.
         return _copied(str(_copied(url, whole=True)))
     address = url if _URL.match(url) else str(Path(url).absolute())
     system, start = _filesystem(address, archive)

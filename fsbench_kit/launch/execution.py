@@ -28,7 +28,7 @@ _TOLD: Final = 6
 _GRACE: Final = 3.0  # seconds between asking a tool to end and ending it
 _TIMEOUT: Final = 10.0  # seconds for the kernel to end what was killed
 _TOGETHER: Final = 0.5
-"""Seconds in which what ends all processes of a launch, as a queue does, comes from the tool to this process."""
+"""Seconds between the end of the tool and that of the launch where a queue ends all processes of a job at once."""
 
 
 class LifelineError(Exception):

@@ -35,7 +35,7 @@ _BEGIN: Final = (
     f'{{ {_KNOWN}; }} 2>&1; echo "fsbench ready"; '
 )
 _MEMORY: Final = "/dev/shm/fsbench-"  # noqa: S108 - nobody guesses what follows
-"""How paths of files begin that a host holds in memory for a run: there, they end with its power, too."""
+"""The prefix of files that a host keeps in memory during a run, so that a loss of power leaves none behind."""
 _COMMAND: Final = (
     f"t=$(mktemp -d {_MEMORY}XXXXXXXX) || exit 1; trap 'rm -r \"$t\"' EXIT; "
     'read _; "$@" >"$t/out" 2>"$t/err" </dev/null; echo "ended $?"; read _; sync; echo synced; '

@@ -31,6 +31,7 @@ from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,13 +89,13 @@ class Machine:
 
     def plug_in(self) -> None:
         """Let its sshd run."""
-        first = _wait_for(lambda: Path(f"/proc/{self.power.pid}/task/{self.power.pid}/children").read_text())
-        _wait_for(lambda: _host_name(first.strip()) == self.folder.name)
+        first = wait_for(lambda: Path(f"/proc/{self.power.pid}/task/{self.power.pid}/children").read_text())
+        wait_for(lambda: _host_name(first.strip()) == self.folder.name)
         into = ["nsenter", "--target", first.strip(), "--uts", "--pid", "--mount"]
         command = [*into, str(SSHD), "-D", "-e", "-f", str(self.folder / "sshd_config")]
         with (self.folder / "sshd.log").open("ab") as log:
             self._network = subprocess.Popen(command, stderr=log, start_new_session=True)
-        _wait_for(self._listens)
+        wait_for(self._listens)
 
     def pull_plug(self) -> None:
         """End its connections, and let none in; what runs there goes on."""
@@ -138,14 +139,6 @@ def _space(process: int, kind: str) -> str:
 def _sockets() -> set[Path]:
     """Return what loads of fio may have left on this machine."""
     return {path for place in ("/tmp", "/dev/shm") for path in Path(place).glob("fsbench-*.sock")}
-
-
-def _wait_for(what: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 60
-    while not (found := what()):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture
@@ -200,7 +193,7 @@ def test_a_connection_is_cut_and_the_launch_goes_on(machines: dict[str, Machine]
     home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
 
     def cut() -> None:
-        _wait_for(lambda: list(study.glob("b/*/run.json")))
+        wait_for(lambda: list(study.glob("b/*/run.json")))
         machines["b"].pull_plug()
         time.sleep(4)  # in which it makes runs that nobody asks for
         machines["b"].plug_in()
@@ -235,7 +228,7 @@ def test_a_host_dies_and_its_rounds_are_made_on_the_other(machines: dict[str, Ma
     home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
 
     def die() -> None:
-        _wait_for(lambda: len(list(study.glob("b/*/run.json"))) >= 2)
+        wait_for(lambda: len(list(study.glob("b/*/run.json"))) >= 2)
         machines["b"].lose_power()
 
     meanwhile = threading.Thread(target=die)
@@ -266,7 +259,7 @@ def test_an_interrupt_ends_the_launches_and_the_same_command_continues(
     home, study = tmp_path / "home", tmp_path / "home/raw_results/runs/fleet"
     command = [Path(sys.executable).with_name("fsbench"), *LAUNCH]
     with subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, text=True) as process:
-        _wait_for(lambda: list(study.glob("*/*/run.json")))
+        wait_for(lambda: list(study.glob("*/*/run.json")))
         second = fsbench(*LAUNCH, cwd=home)
         assert f"another launch is using the study {study} (process {process.pid} of " in second.stderr
         process.send_signal(signal.SIGINT)
@@ -274,7 +267,7 @@ def test_an_interrupt_ends_the_launches_and_the_same_command_continues(
     assert process.returncode == 130
     interrupted, _, command = said[-1].partition(" To resume: fsbench ")
     assert interrupted == "Interrupted. The finished runs are kept."
-    _wait_for(lambda: not any(map(_launches, machines.values())))
+    wait_for(lambda: not any(map(_launches, machines.values())))
     result = fsbench(*command.split(), cwd=home)
     assert result.returncode == 0, result.stderr
     assert "12 of 12 runs are in" in result.stdout
@@ -343,9 +336,9 @@ def test_the_workers_of_a_scheduler_run_notebooks_and_launch(
         assert "127.0.0.1: All 2 combinations of a target and a workload work." in checked.stdout, checked.stderr
 
         def lose() -> None:
-            _wait_for(lambda: list(runs.glob("*/run.json")))
+            wait_for(lambda: list(runs.glob("*/run.json")))
             cluster.scale(0)
-            _wait_for(lambda: not cluster.workers)
+            wait_for(lambda: not cluster.workers)
             cluster.scale(1)
 
         meanwhile = threading.Thread(target=lose)
@@ -432,11 +425,11 @@ def test_hosts_make_a_load_of_fio_together(
         assert (run.parent / f"{name}-host.txt").read_text().split()[1] == name
     _assert_hashed(run.parent)
     for machine in machines.values():
-        _wait_for(lambda machine=machine: not machine.in_memory())
+        wait_for(lambda machine=machine: not machine.in_memory())
     assert _sockets() <= before
 
     def die() -> None:
-        _wait_for(lambda: list(home.glob("**/b/*.0.0")))
+        wait_for(lambda: list(home.glob("**/b/*.0.0")))
         assert machines["b"].in_memory()
         machines["b"].lose_power()
 
@@ -454,7 +447,7 @@ def test_hosts_make_a_load_of_fio_together(
     (home / "plan.toml").write_text(_together(slow, machines).replace("timeout = 30", "timeout = 3"))
     late = fsbench("launch", "plan.toml", "--study", "late", cwd=home)
     assert "did not finish within 3 s" in late.stdout + late.stderr
-    _wait_for(lambda: not machines["a"].in_memory())
+    wait_for(lambda: not machines["a"].in_memory())
     assert list(temporary.iterdir()) == []
 
 
@@ -519,7 +512,7 @@ def neighbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Execu
 def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_path: Path) -> None:
     block = Block(str(tmp_path), "fleet", "a")
     neighbour.submit(remote.begin, block, SHORT, "fleet").result()
-    _wait_for(lambda: not neighbour.submit(remote.poll, block, ()).result().is_running)
+    wait_for(lambda: not neighbour.submit(remote.poll, block, ()).result().is_running)
     seen = neighbour.submit(remote.poll, block, ()).result()
     assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
     assert {json.loads(run["run.json"])["study"] for run in seen.runs.values()} == {"fleet"}

@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,9 +20,10 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.launch import hosts
 from tests.command import fsbench
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 MANUAL = Path(__file__).parents[2] / "docs" / "launching.md"
 DAEMONS: Final = [shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") for name in ("slurmctld", "slurmd")]
@@ -69,14 +69,6 @@ def _ask(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def _wait_for(what: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 60
-    while not (found := what()):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return found
-
-
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A SLURM that gives this machine to one job at a time."""
@@ -96,10 +88,10 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             with (folder / f"{Path(str(daemon)).name}.log").open("w") as log:
                 process = stack.enter_context(subprocess.Popen([str(daemon), "-D"], stdout=log, stderr=log))
             stack.callback(process.terminate)
-        _wait_for(lambda: _ask("sinfo", "--noheader", "--format=%t") == "idle")
+        wait_for(lambda: _ask("sinfo", "--noheader", "--format=%t") == "idle")
         yield
         _ask("scancel", "--user", getpass.getuser())
-        _wait_for(lambda: not _ask("squeue", "--noheader"))
+        wait_for(lambda: not _ask("squeue", "--noheader"))
 
 
 @pytest.mark.cluster
@@ -131,7 +123,7 @@ def test_the_hosts_that_slurm_gives_make_a_launch(tmp_path: Path, monkeypatch: p
         runs = tmp_path / "raw_results/runs/nightly/127.0.0.1"
 
         def cancel() -> None:
-            _wait_for(lambda: list(runs.glob("*/run.json")))
+            wait_for(lambda: list(runs.glob("*/run.json")))
             _ask("scancel", "--state=RUNNING", "--user", getpass.getuser())
 
         meanwhile = threading.Thread(target=cancel)

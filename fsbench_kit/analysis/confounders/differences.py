@@ -40,7 +40,7 @@ def _mismatch(design: Design) -> pl.DataFrame:
 def _side_by_side(design: Design) -> pl.DataFrame:
     """Return the values of each setting in both groups, null where nothing is known of it.
 
-    What was left out, as a run on a host that ran one group only, sets the other runs not apart.
+    Runs that take no part, such as those on a host that ran only one group, do not count.
     """
     values = design.settings.select("set", "key", "kind", value=_LISTED)
     of_all = design.beside(values, "key", "kind", how="full")

@@ -207,7 +207,8 @@ def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
 
 def _serve(end: Connection, others: Sequence[Connection], steps: Steps) -> None:
     """Do the steps that the other end asks for, and tell what became of each."""
-    for other in others:  # the other ends, which came with the fork: held here, they would not end with who asks
+    # The fork copied the asking ends. If they stayed open here, nobody would notice that the program has ended.
+    for other in others:
         other.close()
     while True:
         try:
