@@ -523,7 +523,7 @@ def test_on_paper_letters_keep_their_size_and_long_tables_their_first_rows(
 def test_on_paper_the_first_chart_stands_below_the_finding(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
-    rows = comparison(*({"part": f"job {number}"} for number in range(30)))
+    rows = comparison(*({"part": f"job {number}"} for number in range(36)))
     path = page_of(display.Finding(["xfs is slower."] * 4), charts.forest(rows))
     page = browser.open(path, 1400).page
     high = "document.querySelector('figure.chart svg').viewBox.baseVal.height"
