@@ -300,6 +300,15 @@ def is_study(folder: Path) -> bool:
     return (folder / STUDY_FILE).is_file()
 
 
+def is_report(folder: Path) -> bool:
+    """Whether ``fsbench report`` made a folder: its pages have a notebook each, and the record of its run."""
+    try:
+        records = (folder / "manifests").glob("*.json")
+        return any((folder / "notebooks" / f"{path.stem}.ipynb").is_file() for path in records)
+    except OSError:
+        return False  # which is said when it is read
+
+
 def is_launched(folder: Path) -> bool:
     """Whether a folder is that of a launched run; ``run.json`` is also what people call fio's own output."""
     path = folder / RUN_FILE

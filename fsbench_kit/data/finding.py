@@ -24,6 +24,7 @@ from fsbench_kit.data.files import (
     inode,
     is_folder,
     is_launched,
+    is_report,
     is_study,
     kernel_filesystem,
     name_of,
@@ -218,10 +219,18 @@ def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
         yield log_with(entry, "SKIPPED", SHOWS_ITSELF.format(of_kernel))
     elif (before := read_before(entry, seen)) is not None:
         yield before
+    elif entry.is_dir() and is_report(entry):
+        yield of_report(entry)
     elif entry.is_dir():
         yield from _found_in_folder(entry, seen, but)
     else:
         yield File(str(entry), is_found=True)
+
+
+def of_report(folder: Path) -> Log:
+    """Return what is said of a report's folder among others."""
+    message = "It is a report, with copies of logs, and was not read: give its own path to read it."
+    return log_with(folder, "SKIPPED", message)
 
 
 def _of_use(log: Log) -> Log | None:

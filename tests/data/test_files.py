@@ -64,6 +64,23 @@ def test_what_is_no_regular_file_is_named_and_not_opened(logs: Path, tmp_path: P
     ]
 
 
+def test_a_report_beside_its_logs_is_read_only_by_its_own_path(logs: Path, tmp_path: Path) -> None:
+    for name, text in (("notebooks/a.ipynb", "{}"), ("manifests/a.json", "{}")):
+        (logs / "pages" / name).parent.mkdir(parents=True)
+        (logs / "pages" / name).write_text(text)
+    (logs / "pages" / "logs").mkdir()
+    (logs / "pages" / "logs" / "0a-copy.txt").write_bytes((logs / "a.txt").read_bytes().replace(b"1", b"3"))
+    said = ("pages", "It is a report, with copies of logs, and was not read: give its own path to read it.")
+    in_bulk = tmp_path / "frames"
+    fsb.ingest([logs], to=in_bulk)
+    for data in (fsb.read(logs), fsb.read(in_bulk)):
+        assert _sources(data) == ["a.txt", "b.txt"]
+        assert _remarks(data, "SKIPPED") == [said]
+    assert _sources(fsb.read(logs / "pages")) == ["0a-copy.txt"]
+    (logs / "pages" / "manifests" / "a.json").rename(logs / "pages" / "manifests" / "b.json")  # of no page
+    assert _sources(fsb.read(logs)) == ["a.txt", "b.txt", "0a-copy.txt"]
+
+
 def test_a_device_given_by_name_is_an_error() -> None:
     with pytest.raises(InputError, match="/dev/null: The file cannot be read: it is a character device"):
         fsb.read("/dev/null")

@@ -122,7 +122,7 @@ def ingest(
         write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
         read = _read(plan, templates, work, each, progress or (lambda _: None))
         parts = settle(read, plan.chunks, templates, work, each)
-        said = assemble([*plan.again, *_silent(plan, parts, work)])
+        said = assemble([*plan.unread, *_silent(plan, parts, work)])
         parts.append(write_part(said, f"{len(plan.chunks):06}-said", work))
         if not any(part.runs for part in parts):
             remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
@@ -202,7 +202,7 @@ def _read(
 
 def _silent(plan: Plan, parts: Sequence[Part], work: Path) -> Iterator[Log]:
     """Yield what is to be said of folders that were given and of which nothing was."""
-    silent = {path for path in plan.paths if is_folder(Path(path))} - {log.source for log in plan.again}
+    silent = {path for path in plan.paths if is_folder(Path(path))} - {log.source for log in plan.unread}
     for part in parts:
         for name in ("runs", "diagnostics"):
             if silent:

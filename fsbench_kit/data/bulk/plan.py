@@ -14,8 +14,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.data.files import Given, flattened, inode, is_folder, is_launched, is_study, kernel_filesystem
-from fsbench_kit.data.finding import Seen, read_before
+from fsbench_kit.data.files import (
+    Given,
+    flattened,
+    inode,
+    is_folder,
+    is_launched,
+    is_report,
+    is_study,
+    kernel_filesystem,
+)
+from fsbench_kit.data.finding import Seen, of_report, read_before
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats.fio_log.layout import LogName
 from fsbench_kit.model.errors import RequestError
@@ -99,13 +108,13 @@ class Plan:
         What was given, each pattern as what matches it.
     chunks
         What is read together, in order.
-    again
-        What is to be said of folders that were met under another name before.
+    unread
+        What is to be said of folders that are not read: those met under another name before, and reports.
     """
 
     paths: list[str]
     chunks: list[Chunk]
-    again: list[Log]
+    unread: list[Log]
 
     @classmethod
     def of(cls, given: Iterable[Given], target: Path) -> Plan:
@@ -125,14 +134,14 @@ class Plan:
                 raise RequestError("a dataset cannot be read into itself", file=item, hint="Give its logs.")
             paths.append(str(item))
             lots += search.lots_at(item)
-        return cls(paths, list(_packed(_families(lots))), search.again)
+        return cls(paths, list(_packed(_families(lots))), search.unread)
 
 
 class _Search:
     """Finds what can be read in files and folders; each folder is looked into under one of its names."""
 
     def __init__(self, target: Path) -> None:
-        self.again: list[Log] = []
+        self.unread: list[Log] = []
         self._target = inode(target) if is_folder(target) else None
         self._seen: Seen = {}
 
@@ -147,7 +156,7 @@ class _Search:
     def _is_seen(self, folder: Path) -> bool:
         before = read_before(folder, self._seen)
         if before is not None:
-            self.again.append(before)
+            self.unread.append(before)
         return before is not None
 
     def _lots_in(self, folder: Path) -> list[Chunk]:
@@ -179,7 +188,12 @@ class _Search:
             is_target = inode(path) == self._target
         except OSError:
             return [_alone(path)]  # what is wrong with it is said when it is read
-        return [] if is_target or self._is_seen(path) else self._lots_in(path)
+        if is_target or self._is_seen(path):
+            return []
+        if is_report(path):
+            self.unread.append(of_report(path))
+            return []
+        return self._lots_in(path)
 
 
 def _alone(path: Path, *, named: bool = False) -> Chunk:
