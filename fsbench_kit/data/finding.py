@@ -134,7 +134,7 @@ def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
 def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
     found = list(chain.from_iterable(results))
     yield from found
-    if all(isinstance(each, Log) and _codes(each) == ["SKIPPED"] for each in found):
+    if all(isinstance(each, Log) and _codes(each) in (["SKIPPED"], ["REPORT_SKIPPED"]) for each in found):
         yield log_with(folder, "NO_LOG", "There is no log in this folder or below it.")
 
 
@@ -230,7 +230,7 @@ def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
 def of_report(folder: Path) -> Log:
     """Return what is said of a report's folder among others."""
     message = "It is a report, with copies of logs, and was not read: give its own path to read it."
-    return log_with(folder, "SKIPPED", message)
+    return log_with(folder, "REPORT_SKIPPED", message)
 
 
 def _of_use(log: Log) -> Log | None:

@@ -401,8 +401,9 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "NEWER_RECORD": ("warning", "A newer version wrote a file; what this one knows of it was read."),
     "SKIPPED": (
         "warning",
-        "In a folder, archives, reports, what is no regular file, and links that lead out of it are not read.",
+        "In a folder, archives, what is no regular file, and links that lead out of it are not read.",
     ),
+    "REPORT_SKIPPED": ("note", "A report stands among the logs; it holds copies of logs, and was not read."),
     "READ_BEFORE": ("note", "A file or folder has several names here; it was read once."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "TOO_LARGE": ("error", "A file holds more than is read of one; the rest was not read."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from fsbench_kit.data.files import is_report
 from fsbench_kit.data.project import found
 from fsbench_kit.notebooks.files import check_parameters, load
 from fsbench_kit.tables import versions
@@ -174,7 +176,7 @@ def made_by(job: Job, root: Path) -> dict[str, str | None]:
 def inventory(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of each file that is named, or is in a folder that is named, in the order of their names.
 
-    Hidden files are not data, and neither is what Python compiles.
+    Hidden files, reports and what Python compiles are no data.
     """
     return {
         str(Path(path) / file.relative_to(root / path)): _sha256(file)
@@ -187,12 +189,16 @@ def _files(path: Path) -> Iterator[Path]:
     try:
         if path.is_file():
             yield path
-        for file in path.rglob("*"):
-            inside = file.relative_to(path).parts
-            if file.is_file() and "__pycache__" not in inside and not any(part.startswith(".") for part in inside):
-                yield file
+        for folder, folders, files in os.walk(path):
+            folders[:] = [name for name in folders if _may_have_data(Path(folder, name))]
+            named = (Path(folder, name) for name in files if not name.startswith("."))
+            yield from (file for file in named if file.is_file())
     except (OSError, ValueError):
         return  # a text that cannot be the name of a file
+
+
+def _may_have_data(folder: Path) -> bool:
+    return folder.name != "__pycache__" and not folder.name.startswith(".") and not is_report(folder)
 
 
 def _sha256(file: Path) -> str:

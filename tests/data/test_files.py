@@ -75,8 +75,13 @@ def test_a_report_beside_its_logs_is_read_only_by_its_own_path(logs: Path, tmp_p
     fsb.ingest([logs], to=in_bulk)
     for data in (fsb.read(logs), fsb.read(in_bulk)):
         assert _sources(data) == ["a.txt", "b.txt"]
-        assert _remarks(data, "SKIPPED") == [said]
+        assert _remarks(data, "REPORT_SKIPPED") == [said]
     assert _sources(fsb.read(logs / "pages")) == ["0a-copy.txt"]
+    (empty := tmp_path / "empty").mkdir()
+    (logs / "pages").rename(empty / "pages")
+    with pytest.raises(InputError, match="There is no log in this folder"):
+        fsb.read(empty)
+    (empty / "pages").rename(logs / "pages")
     (logs / "pages" / "manifests" / "a.json").rename(logs / "pages" / "manifests" / "b.json")  # of no page
     assert _sources(fsb.read(logs)) == ["a.txt", "b.txt", "0a-copy.txt"]
 
