@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -23,6 +23,7 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     """Propose a template for names of which most are built alike; ``None`` where they are not, or do not differ.
 
     Folders belong to names as far as these are alike without them, or as folders vary and hold several files.
+    Where each folder holds files of several kinds under the same names, the folders alone are the names.
     Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions,
     hosts such as ``db-prod-1``, and words such as ``seq-read`` and ``io_uring``. What is the same in all of them
     stays. What differs is a key: a known filesystem, a size, a number behind ``qd``, ``t``, ``run`` or ``node``, a
@@ -40,8 +41,21 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     for folders in range(depth):
         names = ["/".join(path.parts[-1 - folders :]) for path in files]
         if len(set(names)) == len(names):
-            return _proposal(["/".join(path.parts[-1 - folders - _telling(files, folders) :]) for path in files])
+            whole = ["/".join(path.parts[-1 - folders - _telling(files, folders) :]) for path in files]
+            return _proposal(whole) or _of_folders(files)
     return None
+
+
+def _of_folders(files: Sequence[PurePath]) -> Proposal | None:
+    """Propose what folders could mean, if each name of a file stands in several of them."""
+    first = {str(path.parent): path.name for path in reversed(files)}
+    if len(first) < 2 or min(Counter(path.name for path in files).values()) < 2:
+        return None
+    if (found := proposed(map(PurePath, first))) is None:
+        return None
+    file_of = {name: file for folder, file in first.items() for name, _ in found.examples if folder.endswith(name)}
+    examples = [(f"{name}/{file_of[name]}", said) for name, said in found.examples]
+    return Proposal(f"{found.template}/{{}}", examples, [f"{name}/" for name in found.others])
 
 
 def _telling(files: Sequence[PurePath], folders: int) -> int:
@@ -174,6 +188,7 @@ FILESYSTEM: Final = (
     r"|overlay(?:fs)?|ceph(?:fs)?|lustre|gfs2|ocfs2|apfs|ufs2?|hammer2?)"
 )
 _NUMBER: Final = re.compile(r"\d+")
+_ROUND: Final = ("run", "rep", "r", "iter", "iteration", "round", "trial", "pass", "sess", "session", "try", "n")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("filesystem", ("",), re.compile(rf"{FILESYSTEM}|{_NFS}", re.IGNORECASE)),
     ("pattern", ("",), re.compile(_PATTERN, re.IGNORECASE)),
@@ -201,7 +216,7 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
         ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
         re.compile(r"\d\d?"),
     ),
-    ("round", ("run", "rep", "r", "iter", "iteration", "round", "trial", "n"), _NUMBER),
+    ("round", _ROUND, _NUMBER),
     ("round", ("",), re.compile(r"\d{1,3}")),
 )
 """Key, the words that may stand before its values, and how its values look; the first that fits is taken."""

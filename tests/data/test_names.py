@@ -274,6 +274,15 @@ def test_names_that_say_it_by_themselves(name: str, said: dict[str, str | int]) 
         (["a{1}.json", "a{2}.json"], None),
         (["xfs.json"], None),
         (["xfs.json", "xfs-again.json"], None),
+        (
+            ["s1/old/fio.json", "s1/old/seq.txt", "s1/new/fio.json", "s1/new/seq.txt"],
+            "{name1}/{}",
+        ),
+        (
+            [f"sess{n}/{kind}/{file}" for n in (1, 2) for kind in ("xfs", "ext4") for file in ("a.json", "b.txt")],
+            "sess{round}/{filesystem}/{}",
+        ),
+        (["xfs/a.json", "xfs/b.txt", "ext4/a.json", "ext4/c.txt"], None),
         ([], None),
     ],
 )
@@ -294,6 +303,14 @@ def test_a_proposal_says_what_it_would_mean_and_can_be_used() -> None:
     assert found.examples[3] == ("xfs_qd32_run2.json", {"filesystem": "xfs", "iodepth": "32", "round": "2"})
     assert len(found.examples) == 5
     assert _said(NameTemplate(found.template).read(Name(names[3]))) == {**XFS, "iodepth": "32", "round": 2}
+
+
+def test_examples_of_folders_are_names_of_files() -> None:
+    names = [f"{folder}/{file}" for folder in ("xfs", "ext4") for file in ("fio.json", "seq.txt")]
+    found = proposed(map(Name, names))
+    assert found is not None
+    said = {name: known["filesystem"] for name, known in found.examples}
+    assert said == {"xfs/fio.json": "xfs", "ext4/fio.json": "ext4"}
 
 
 # ---- through the doors
