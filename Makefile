@@ -38,7 +38,7 @@ style: $(READY)
 
 # A file's tests run one after the other: they share what took minutes to make, or launch where only one may.
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
-	.venv/bin/pytest -n $(SLOW_WORKERS) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
+	.venv/bin/pytest tests -n $(SLOW_WORKERS) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
 dist: $(READY)  ## The distributions, and the list of the packages that they were tested with (SBOM), in dist/
 	rm -rf dist
