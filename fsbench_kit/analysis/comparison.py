@@ -207,7 +207,7 @@ def compare(
         failed = failed_beside(measurements, dataset, factor, metrics, where=where)
         one, several = "1 failed or partial run of {} was", "{} failed or partial runs of {} were"
         _left_out(groups, failed, remarks, f"{one} left out.", f"{several} left out.")
-    return _compared(design, remarks, options, missing)
+    return _verdicts(groups, remarks, _estimates(design, remarks, options, missing), options)
 
 
 def compare_groups(
@@ -234,24 +234,28 @@ def compare_groups(
     Returns
     -------
     pl.DataFrame
-        A row for each pair, in their order; the columns are `COLUMNS`.
+        A row for each pair, in their order. The columns are `COLUMNS`, and beside them what the figures alone say,
+        whatever else is known of the runs: ``withheld`` has the sentences of reasons that withhold the verdict,
+        ``notes`` the footnotes.
     """
     options = CompareOptions(factor=evidence.factor, confidence=confidence, margin=margin)
     groups = paired(pairs)
     design = Design(groups, evidence)
-    none_missing = groups.measurements.clear()
-    return _compared(design, Remarks() if within_runs else check(design), options, none_missing)
+    remarks = Remarks() if within_runs else check(design)
+    estimates = _estimates(design, remarks, options, missing=groups.measurements.clear())
+    told = estimates.remarks.told_apart(groups.pairs.height)
+    return _verdicts(groups, remarks, estimates, options).hstack(told)
 
 
-def _compared(design: Design, remarks: Remarks, options: CompareOptions, missing: pl.DataFrame) -> pl.DataFrame:
-    """Estimate and judge all rows, given what was found of their design."""
+def _estimates(design: Design, remarks: Remarks, options: CompareOptions, missing: pl.DataFrame) -> Estimates:
+    """Estimate and test all rows, given what was found of their design."""
     groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
     modes = shapes.look(groups, estimates)
     testing.test(groups, estimates, modes, options)
     one, several = "1 run of {} has no figure here and was", "{} runs of {} have no figure here and were"
     _left_out(groups, missing, estimates.remarks, f"{one} left out.", f"{several} left out.")
-    return _verdicts(groups, remarks, estimates, options)
+    return estimates
 
 
 def _with_figures(measurements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -10,6 +10,8 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polars.dataframe.group_by import GroupBy
+
     from fsbench_kit.stats.result import Ints
 
     Rows: TypeAlias = pl.Series | Ints | list[int]
@@ -46,16 +48,18 @@ class Remarks:
         """Add a reason to some rows, with its meaning or with sentences that say what was found."""
         code = None if reason.kind == "footnote" else reason.code
         told = pl.lit(reason.meaning) if sentences is None else sentences.fill_null(reason.meaning)
-        self._add(rows, code, told)
+        self._add(rows, code, told, withholds=reason.kind == "verdict withheld")
 
     def note(self, rows: Rows, sentence: str | pl.Series) -> None:
         """Add a footnote to some rows, the same or one for each."""
         self._add(rows, None, pl.lit(sentence) if isinstance(sentence, str) else sentence)
 
-    def _add(self, rows: Rows, code: str | None, text: pl.Expr | pl.Series) -> None:
+    def _add(self, rows: Rows, code: str | None, text: pl.Expr | pl.Series, *, withholds: bool = False) -> None:
         if len(rows):
             added = pl.DataFrame({"row": rows}, schema_overrides={"row": pl.Int64})
-            self._added.append(added.select("row", code=pl.lit(code, pl.String), text=text))
+            self._added.append(
+                added.select("row", code=pl.lit(code, pl.String), text=text, withholds=pl.lit(withholds))
+            )
 
     def with_code(self, codes: Sequence[str]) -> pl.Series:
         """Return the rows that have one of some codes."""
@@ -71,12 +75,20 @@ class Remarks:
 
     def columns(self, rows: int, *after: Remarks) -> pl.DataFrame:
         """Return ``reasons`` and ``footnotes`` of all rows, with those of further remarks after one's own."""
-        nothing = pl.lit(None, pl.String)
-        every = pl.select(row=pl.int_range(rows), code=nothing, text=nothing)
-        added = [frame for remarks in (self, *after) for frame in remarks._added]
         known, texts = (pl.col(name).drop_nulls() for name in ("code", "text"))
-        of_rows = pl.concat([every, *added]).group_by("row", maintain_order=True)
+        of_rows = self._by_row(rows, *after)
         return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
 
+    def told_apart(self, rows: int) -> pl.DataFrame:
+        """Return the sentences of all rows: ``withheld`` says why there is no verdict, ``notes`` what else."""
+        text, is_note = pl.col("text"), pl.col("code").is_null() & pl.col("text").is_not_null()
+        return self._by_row(rows).agg(withheld=text.filter("withholds"), notes=text.filter(is_note)).drop("row")
 
-_SCHEMA: Final = {"row": pl.Int64, "code": pl.String, "text": pl.String}
+    def _by_row(self, rows: int, *after: Remarks) -> GroupBy:
+        nothing, no_kind = pl.lit(None, pl.String), pl.lit(None, pl.Boolean)
+        every = pl.select(row=pl.int_range(rows), code=nothing, text=nothing, withholds=no_kind)
+        added: list[pl.DataFrame] = [frame for remarks in (self, *after) for frame in remarks._added]
+        return pl.concat([every, *added]).group_by("row", maintain_order=True)
+
+
+_SCHEMA: Final = {"row": pl.Int64, "code": pl.String, "text": pl.String, "withholds": pl.Boolean}

@@ -196,6 +196,8 @@ def _check_keys(claim: ClaimFacts) -> None:
         )
     if claim.metric is not None and claim.metric not in METRICS:
         raise RequestError(f"there is no metric {claim.metric!r}", hint=known_instead(claim.metric, METRICS))
+    if claim.of and claim.of == claim.than:
+        raise RequestError('"of" and "than" are one group, so that there is nothing to compare')
     relation.stated(claim)
 
 

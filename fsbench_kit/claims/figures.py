@@ -68,6 +68,11 @@ class Cell:
         """Whether both groups are figures of the same runs."""
         return self.of.runs == self.than.runs
 
+    @property
+    def of_each(self) -> list[Figure]:
+        """The figures of the first group, one by one."""
+        return [_figure(self.of_rows[place], self.of.name) for place in range(self.of_rows.height)]
+
 
 def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
     """Keep what counts of a claim's metric: no warm-ups, and no runs that failed."""
@@ -77,6 +82,19 @@ def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
         pl.col("state") != "missing",
         metric=claim.metric,
         statistic=claim.statistic,
+    )
+
+
+def failed_figures(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
+    """Keep those of a claim's figures that runs have which failed or are partial."""
+    if claim.metric is None:
+        return cells.clear()
+    failed = cells.filter(~UNMEASURED, pl.col("status") != "ok", metric=claim.metric, statistic=claim.statistic)
+    where = only(failed, claim.where)
+    return (
+        pl.concat([only(where, claim.of), only(where, claim.than)]).unique()
+        if claim.than
+        else only(where, claim.of)
     )
 
 

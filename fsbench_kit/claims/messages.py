@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from fsbench_kit.analysis.intervals import FEWEST_UNITS
 from fsbench_kit.claims.figure_text import metric_of
 from fsbench_kit.claims.relations import RELATIONS, Finding
 
@@ -24,22 +25,36 @@ _UNREPLICATED: Final = {
 }
 
 
-def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidence: Evidence) -> str:
-    """Say in one sentence why a claim has its verdict."""
+def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidence: Evidence, *, lost: bool) -> str:
+    """Say in one sentence why a claim has its verdict; ``lost`` is that there are failed runs with its figures."""
     but = ""
     if verdict == "not comparable":
-        but = "; but more than the claim speaks of differs between the groups"
+        but = "; but the groups differ in more than the claim speaks of"
+        if any(row["withheld"] for finding in findings for row in finding.comparisons):
+            but = "; but the ratio is not the same in all of these runs"
     elif verdict == "in doubt":
         but = "; but a log that it rests on contradicts itself"
     elif verdict == "figures agree":
         but = f"; but {_UNREPLICATED[evidence]}"
+    elif verdict == "undecided":
+        but = _left_open(findings)
     if len(findings) == 1 and (RELATIONS[str(claim.relation)].of_settings or findings[0].is_known):
         text = told(claim, findings[0])
         if findings[0].cell:
             return f"{text}{but}."  # begins with a tool's own word
     else:
-        text = _counted(claim, findings)
+        text = _counted(claim, findings, lost=lost)
     return f"{text[0].upper()}{text[1:]}{but}."
+
+
+def _left_open(findings: Sequence[Finding]) -> str:
+    """Say why a single comparison decides nothing; of several, those that do not are named."""
+    if len(findings) > 1:
+        return ""
+    rows = [row for row in findings[0].comparisons if row["ci_low"] is not None]
+    if any((row["n_pairs"] or min(row["n_baseline"], row["n_candidate"])) < FEWEST_UNITS for row in rows):
+        return "; but two runs of each group are too few for a verdict"
+    return "; that leaves it open"
 
 
 def footnotes(
@@ -72,27 +87,29 @@ def told(claim: ClaimFacts, finding: Finding) -> str:
     if claim.size is None or not (finding.is_known or relation.of_settings):
         return found
     size = "" if finding.size in (None, "reproduces") else f"; {_SIZES[finding.size]}"
-    return f"{found} (stated: {relation.limit}{claim.size}{_taken_as(claim)}{size})"
+    taken_as = _taken_as(claim, is_open=finding.size == "within the interval")
+    return f"{found} (stated: {relation.limit}{claim.size}{taken_as}{size})"
 
 
 _SIZES: Final = {
     "within rounding": "possible within the rounding",
-    "within the interval": "within the interval",
+    "within the interval": "the interval allows that, and other sizes",
     "understated": "the effect is larger than that",
     "overstated": "the effect is smaller than that",
 }
 
 
-def _taken_as(claim: ClaimFacts) -> str:
-    """Say what counts as a stated size, where that is more than what rounds to its digits."""
+def _taken_as(claim: ClaimFacts, *, is_open: bool) -> str:
+    """Say what counts as a stated size, where that is more than what rounds to its digits, or leaves it open."""
     if claim.band is not None:
         return f", taken as {claim.band[0]} to {claim.band[1]}"
     relation = RELATIONS[str(claim.relation)]
     counts = relation.stated(claim)
-    if counts is None or counts.low is None or counts.high is None or not str(claim.size).startswith("about"):
+    if counts is None or counts.low is None or counts.high is None or counts.closed:
         return ""
-    low, high = (relation.size_text(end, metric_of(claim)) for end in counts[:2] if end is not None)
-    return f", taken as {low} to {high}"
+    if not str(claim.size).startswith("about"):
+        return ", which is all that rounds to it" if is_open else ""
+    return f", taken as {relation.range_text(counts.low, counts.high, metric_of(claim))}"
 
 
 def _found(claim: ClaimFacts, finding: Finding) -> str:
@@ -100,7 +117,7 @@ def _found(claim: ClaimFacts, finding: Finding) -> str:
     return f"{finding.cell}: {found}" if finding.cell else found
 
 
-def _counted(claim: ClaimFacts, findings: Sequence[Finding]) -> str:
+def _counted(claim: ClaimFacts, findings: Sequence[Finding], *, lost: bool) -> str:
     """Say in how many cells a claim is right, and name some of those in which it is not."""
     of_settings = RELATIONS[str(claim.relation)].of_settings
     right = [_found(claim, finding) for finding in findings if finding.is_right]
@@ -115,10 +132,12 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding]) -> str:
     if len(unknown) == len(findings):
         if of_settings:
             return f"no log tells{f': {cells}' if cells else ''}"
-        metric = f"the {_metric(str(claim.metric))} of {cells}"
+        metric, of_cells = _metric(claim), f" for {cells}" if cells else ""
         if apart := list(dict.fromkeys(finding.apart for finding in findings if finding.apart)):
-            return f"{metric} is not of the same work in both groups: they differ in {_list(apart, '; ')}"
-        return f"{metric} is not printed"
+            return f"no {metric} of the same work is printed{of_cells}: the groups differ in {_list(apart, '; ')}"
+        if lost:
+            return f"no {metric} that counts is printed{of_cells}: runs failed or are incomplete"
+        return f"no {metric} is printed{of_cells}"
     noun = "tests" if of_settings else "comparisons" if RELATIONS[str(claim.relation)].compares else "figures"
     if len(right) == len(findings):
         every = f"both {noun}" if len(findings) == 2 else f"all {len(findings)} {noun}"
@@ -144,5 +163,6 @@ def _list(names: Sequence[str], separator: str = ", ") -> str:
     return shown if len(names) <= _SHOWN else f"{shown}{separator}and {len(names) - _SHOWN} more"
 
 
-def _metric(name: str) -> str:
-    return "elapsed time" if name == "elapsed" else name.replace("_", " ")
+def _metric(claim: ClaimFacts) -> str:
+    name = {"elapsed": "elapsed time", "iops": "IOPS"}.get(str(claim.metric), str(claim.metric).replace("_", " "))
+    return name if claim.statistic == "value" else f"{name} ({claim.statistic})"

@@ -22,11 +22,14 @@ class Stated(NamedTuple):
         From which size on and up to which one; ``None`` where there is no bound.
     closed
         Whether `high` itself counts. It does not where it is what rounds to the next digit.
+    number
+        The number that is stated, where it is one.
     """
 
     low: float | None
     high: float | None
     closed: bool = False
+    number: float | None = None
 
     def has(self, size: float) -> bool:
         """Whether a size counts as the stated one."""
@@ -42,7 +45,9 @@ class Stated(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """A size between the bounds, or the only bound."""
+        """The stated number, or else a size between the bounds, or the only bound."""
+        if self.number is not None:
+            return self.number
         ends = [end for end in (self.low, self.high) if end is not None]
         return sum(ends) / len(ends)
 
@@ -95,8 +100,8 @@ def stated(claim: ClaimFacts, unit: str) -> Stated:
         return Stated(read.value, None) if sign == ">" else Stated(None, read.value, closed=True)
     if sign == "about":
         first = _read(f"{_half_of_first_digit(found['low'])} {found['unit'] or ''}", unit).value
-        return Stated(read.value - first, read.value + first)
-    return Stated(read.low, read.high)
+        return Stated(read.value - first, read.value + first, number=read.value)
+    return Stated(read.low, read.high, number=read.value)
 
 
 _FORMS: Final = re.compile(

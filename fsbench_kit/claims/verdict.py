@@ -9,10 +9,11 @@ import polars as pl
 from fsbench_kit.analysis.confounders import between
 from fsbench_kit.analysis.confounders.figures import contradictions
 from fsbench_kit.claims import messages
+from fsbench_kit.claims.figures import failed_figures
 from fsbench_kit.claims.relations import RELATIONS, Direction, Finding, Known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from fsbench_kit.claims.messages import Evidence
     from fsbench_kit.data.study import ClaimFacts
@@ -57,10 +58,16 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     doubts = known.evidence.of(contradictions).filter(pl.col("run_id").is_in(runs))
     taints = doubts["text"].unique(maintain_order=True).to_list()
     confounders = [said for said in confounders if not said.startswith(tuple(taints))]  # it may count others
+    if evidence == "replicated":
+        confounders += _told_by_figures(findings, "withheld", confounders)
+        besides += _told_by_figures(findings, "notes", besides)
+    lost = failed_figures(known.cells, claim)
     if not relation.compares:  # what there is to say of a single figure sets nothing apart
         confounders, besides = [], [*confounders, *besides]
     direction, size = _direction(claim, findings), _size(claim, findings)
-    verdict = _verdict(claim, findings, evidence, confounders=confounders, taints=taints)
+    verdict = _verdict(
+        claim, findings, evidence, confounders=confounders, taints=taints, doubts=set(doubts["run_id"])
+    )
     break_even_cv = _break_even(findings) if relation.differs else None
     counts = relation.stated(claim)
     single = findings[0].computed if len(findings) == 1 else None
@@ -70,12 +77,12 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
         "direction": direction,
         "size": size,
         "evidence": evidence,
-        "reason": messages.reason(claim, findings, verdict, evidence),
+        "reason": messages.reason(claim, findings, verdict, evidence, lost=not lost.is_empty()),
         "footnotes": list(
             messages.footnotes(
                 findings,
                 evidence,
-                besides=list(dict.fromkeys([*taints, *confounders, *besides])),
+                besides=list(dict.fromkeys([*taints, *confounders, *besides, *_left_out(lost)])),
                 break_even_cv=break_even_cv,
                 shows_something=verdict not in ("no data", "contradicted") or claim.size is not None,
             )
@@ -94,6 +101,21 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
         "confounders": confounders,
         "break_even_cv": break_even_cv,
     }
+
+
+def _told_by_figures(findings: Sequence[Finding], what: str, known: Sequence[str]) -> list[str]:
+    """Return what comparisons say of figures alone, such as that a ratio drifts, and is not yet known."""
+    told = (sentence for finding in findings for row in finding.comparisons for sentence in row[what])
+    return [sentence for sentence in dict.fromkeys(told) if sentence not in known]
+
+
+def _left_out(lost: pl.DataFrame) -> list[str]:
+    """Say of how many failed and partial runs figures were left out, by what is compared."""
+    runs = lost.group_by("level", maintain_order=True).agg(pl.col("run_id").n_unique())
+    return [
+        f"{n} failed or partial {'run' if n == 1 else 'runs'} of {level} {'was' if n == 1 else 'were'} left out."
+        for level, n in runs.rows()
+    ]
 
 
 def _said(claim: ClaimFacts) -> dict[str, Any]:
@@ -149,7 +171,8 @@ def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFram
     if any(averaged & finding.runs for finding in known):
         return "means of runs"
     pairs = [(finding.of.runs, (finding.than or finding.of).runs) for finding in known if finding.of is not None]
-    if any(finding.than is not None for finding in known) and all(a == b for a, b in pairs):
+    of_one_run = all(a == b and len(a) == 1 for a, b in pairs)
+    if any(finding.than is not None for finding in known) and of_one_run:
         return "within-run only"
     fewest = [min(row["n_baseline"], row["n_candidate"]) for finding in known for row in finding.comparisons]
     fewest += [len(runs) for pair in pairs for runs in pair]
@@ -175,21 +198,45 @@ def _verdict(
     *,
     confounders: Sequence[str],
     taints: Sequence[str],
+    doubts: Set[str],
 ) -> Verdict:
     direction, size = _direction(claim, findings), _size(claim, findings)
     if direction is None and size is None:
         return "no data"
     if direction == "the contrary" or (direction is None and size in _OFF):
-        return "contradicted"
+        if _is_refuted(claim, findings, doubts):
+            return "contradicted"
+        return "in doubt" if taints else "not comparable"
     if direction == "undecided" or (claim.share == "all" and not all(finding.is_known for finding in findings)):
         return "undecided"
     if taints:
         return "in doubt"
-    if size in _OFF:
+    if size in _OFF and not (confounders and evidence == "replicated"):
         return "direction only"
     if confounders:
         return "not comparable"
+    if size == "within the interval":
+        return "direction only"
     return "supported" if evidence in ("replicated", "stated by the log") else "figures agree"
+
+
+def _is_refuted(claim: ClaimFacts, findings: Sequence[Finding], doubts: Set[str]) -> bool:
+    """Tell whether figures say otherwise that nothing else can explain.
+
+    A sentence about an article's own single figures is wrong if they say otherwise, whatever set the groups apart.
+    Where runs were repeated, more is asked of them than what they print: what the groups differ in besides can be
+    why they contradict, as it can be why they agree.
+    """
+    firm = [
+        finding
+        for finding in findings
+        if finding.is_wrong
+        and not finding.runs & doubts
+        and not any(
+            row["ci_low"] is not None and row["verdict"] == "not comparable" for row in finding.comparisons
+        )
+    ]
+    return len(firm) >= len(findings) / 2 if claim.share == "most" else bool(firm)
 
 
 _OFF: Final = ("understated", "overstated", "mixed")

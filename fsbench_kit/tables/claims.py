@@ -112,7 +112,8 @@ def audit_findings(audit: pl.DataFrame, most: int = 4) -> list[str]:
     wrong = audit.filter(verdict="contradicted")
     claims = f"of {counted(audit.height, 'claim')}"
     said = f"The figures contradict {wrong.height or 'none'} {claims}"
-    if other := audit.filter(verdict="direction only").height:
+    another_size = pl.col("size").is_in(["understated", "overstated", "mixed"])
+    if other := audit.filter(another_size, verdict="direction only").height:
         said += f", and {other} of the others {'states' if other == 1 else 'state'} another size than they give"
     repeated = audit.filter(evidence="replicated").height or "None"
     rests = "rests" if repeated in (1, "None") else "rest"
@@ -130,9 +131,9 @@ def audit_findings(audit: pl.DataFrame, most: int = 4) -> list[str]:
 _VERDICTS_OF_CLAIMS: Final = {
     "supported": "supported",
     "figures agree": "in agreement with the figures, without replication",
-    "not comparable": "in agreement with figures of groups that differ in more than the claim speaks of",
+    "not comparable": "about groups that differ in more than the claim speaks of",
     "in doubt": "resting on a log that contradicts itself",
-    "direction only": "right in direction and wrong in size",
+    "direction only": "right in direction alone",
     "undecided": "left open by the figures",
     "contradicted": "contradicted",
     "no data": "about figures that are not printed",

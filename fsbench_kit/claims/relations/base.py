@@ -101,7 +101,8 @@ class Finding:
         return self.direction == "the contrary" or self.size in ("understated", "overstated")
 
 
-FITS: Final = ("reproduces", "within rounding", "within the interval")
+FITS: Final = ("reproduces", "within rounding")
+"""Sizes that are right, as far as prints tell; an interval has to lie within what counts as the size."""
 
 
 class Relation(ABC):
@@ -157,6 +158,10 @@ class Relation(ABC):
         """Write a computed or stated size for people."""
         return value_text(value, metric)
 
+    def range_text(self, low: float, high: float, metric: str) -> str:
+        """Write from which size to which one."""
+        return f"{value_text(low, metric)} to {value_text(high, metric)}"
+
 
 class OfFigures(Relation):
     """About figures that are printed."""
@@ -186,9 +191,14 @@ def within_limit(found: Figure, counts: Stated) -> Direction:
 
 
 def size_found(found: Figure, counts: Stated, basis: Basis, *, neutral: float = 0) -> Size:
-    """Tell how a computed size stands to the stated one: it is understated where the effect is larger."""
-    told = (found.low, found.high) if found.value is None else (found.value,)
-    if all(size is not None and counts.has(size) for size in told):
+    """Tell how a computed size stands to the stated one: it is understated where the effect is larger.
+
+    A print has the stated size where it rounds to it; an interval where all of it does.
+    """
+    by_ends = basis == "interval" or found.value is None
+    if all(
+        size is not None and counts.has(size) for size in ((found.low, found.high) if by_ends else (found.value,))
+    ):
         return "reproduces"
     if (found.low is not None or found.high is not None) and counts.may_be(found.low, found.high):
         return "within rounding" if basis == "prints" else "within the interval"

@@ -42,7 +42,7 @@ class Value(_OfOne, name="value"):
 
 
 class AtMost(_OfOne, name="at_most"):
-    """The figures of `of` are at most `size`."""
+    """The figures of `of`, that of each run, are at most `size`."""
 
     limit = "at most "
 
@@ -50,12 +50,13 @@ class AtMost(_OfOne, name="at_most"):
         return Stated(None, stated(claim, self.unit(claim)).middle, closed=True)
 
     def finding(self, cell: Cell, counts: Stated) -> Finding:
-        direction = within_limit(cell.of, counts)
+        found = {within_limit(run, counts) for run in cell.of_each}
+        direction = found.pop() if len(found) == 1 else "undecided"
         return Finding(cell=cell.name, direction=direction, of=cell.of, computed=cell.of)
 
 
 class AtLeast(AtMost, name="at_least"):
-    """The figures of `of` are at least `size`."""
+    """The figures of `of`, that of each run, are at least `size`."""
 
     limit = "at least "
 

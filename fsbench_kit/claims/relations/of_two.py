@@ -64,7 +64,8 @@ class _OfTwo(OfFigures):
         size = None
         if counts is not None and direction == "as said":
             size = size_found(computed, counts, basis, neutral=self.neutral)
-        remark = self.remark(claim, computed) if counts is not None and size not in FITS else ""
+        off = size not in (*FITS, "within the interval")
+        remark = self.remark(claim, computed) if counts is not None and off else ""
         return Finding(
             cell=cell.name,
             direction=direction,
@@ -115,13 +116,16 @@ class _OfTwo(OfFigures):
         text = self.size_text(found.value, metric)
         if found.low is None or found.high is None or (finding.basis == "prints" and finding.size == "reproduces"):
             return text
-        ends = f"{self.size_text(found.low, metric)} to {self.size_text(found.high, metric)}"
+        ends = self.range_text(found.low, found.high, metric)
         if finding.basis == "interval":
             return f"{text} (95 % interval: {ends})"
         return f"{text}, or {ends} by rounding" if finding.size == "within rounding" else text
 
     def size_text(self, value: float, metric: str) -> str:
         return f"{value:.3g} times"
+
+    def range_text(self, low: float, high: float, metric: str) -> str:
+        return f"{low:.3g} to {high:.3g}"
 
 
 class Ratio(_OfTwo, name="ratio"):
@@ -140,6 +144,9 @@ class Difference(_OfTwo, name="difference"):
 
     def size_text(self, value: float, metric: str) -> str:
         return f"a difference of {value_text(value, metric)}"
+
+    def range_text(self, low: float, high: float, metric: str) -> str:
+        return OfFigures.range_text(self, low, high, metric)
 
 
 class PercentLess(_OfTwo, name="percent_less"):
@@ -163,6 +170,9 @@ class PercentLess(_OfTwo, name="percent_less"):
     def size_text(self, value: float, metric: str) -> str:
         return _share_text(-value)
 
+    def range_text(self, low: float, high: float, metric: str) -> str:
+        return _shares_text(-low, -high)
+
 
 class PercentMore(_OfTwo, name="percent_more"):
     """The figures of `of` are more than those of `than` by `size` of the latter."""
@@ -173,6 +183,9 @@ class PercentMore(_OfTwo, name="percent_more"):
     def size_text(self, value: float, metric: str) -> str:
         return _share_text(value)
 
+    def range_text(self, low: float, high: float, metric: str) -> str:
+        return _shares_text(low, high)
+
 
 def _share_text(more: float) -> str:
     """Return by what share a figure is more than another, or less.
@@ -181,6 +194,17 @@ def _share_text(more: float) -> str:
     ('25.0 % more', '20.1 % less')
     """
     return f"{100 * abs(more):.1f} % {'less' if more < 0 else 'more'}"
+
+
+def _shares_text(one: float, other: float) -> str:
+    """Return from which share to which one a figure is more than another, or less.
+
+    >>> _shares_text(0.25, 0.3), _shares_text(-0.2, 0.1)
+    ('25.0 to 30.0 % more', '20.0 % less to 10.0 % more')
+    """
+    if (one < 0) == (other < 0):
+        return f"{100 * abs(one):.1f} to {_share_text(other)}"
+    return f"{_share_text(one)} to {_share_text(other)}"
 
 
 class Greater(_OfTwo, name="greater"):
