@@ -200,7 +200,7 @@ def compare(
     options = CompareOptions(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)
-    groups = groups_of(measurements, factor, baseline, with_what=with_what)
+    groups = groups_of(measurements, factor, baseline, with_what=with_what, include_failed=include_failed)
     design = Design(groups, Evidence(dataset, factor))
     remarks = check(design)
     if not include_failed and not (dataset.runs["status"] == "ok").all():

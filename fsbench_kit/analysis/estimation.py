@@ -146,7 +146,7 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     bounds = stats.rounding_ratio(np.exp(low[a]), np.exp(high[a]), np.exp(low[b]), np.exp(high[b]))
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
     found.put(rows, down=below[b] + above[a], up=above[b] + below[a])
-    found.rounding = (below + above) / 2
+    found.rounding = np.where(np.isfinite(high - low), high - low, below + above) / 2  # of a range, too
 
 
 def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOptions) -> None:

@@ -118,7 +118,7 @@ def geometric_mean(
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
     dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what, metrics=metrics, where=where)
     measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
-    groups = groups_of(measurements, factor, baseline, _WHOLE, with_what)
+    groups = groups_of(measurements, factor, baseline, _WHOLE, with_what, include_failed=include_failed)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)
     without_ratio = remarks.with_code(codes("no ratio"))
     cells = _cells(_logs(groups))

@@ -183,14 +183,16 @@ def comparable(
     RequestError
         If the factor, a value of ``where`` or all of the metrics are not in the data, or a metric is not one.
     """
-    counting = [] if include_failed else [pl.col("status") == "ok"]
-    figures = cells(dataset, factor, where).filter(*counting)
+    every = cells(dataset, factor, where)
+    figures = every if include_failed else every.filter(pl.col("status") == "ok")
     there = figures["metric"]
     measurements = figures.filter(wanted(metrics, there))
     if _any_measured(measurements):
         return measurements.with_columns(_study(measurements))
     if _any_measured(figures):
         raise no_figure(metrics, there)
+    if not include_failed and _any_measured(every):
+        raise RequestError(f"all runs that have {a(factor)} here failed or are partial", hint=_IF_FAILED)
     if where:
         raise RequestError(
             f"no run that counts has {a(factor)} and all of what was chosen",
@@ -198,19 +200,21 @@ def comparable(
         )
     raise RequestError(
         f"no {factor} is known of these runs",
-        hint=_meant(dataset, factor)
-        or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
+        hint=_meant(dataset, factor) or "Name a column of their table, or a setting, as the factor.",
     )
+
+
+_IF_FAILED: Final = "Failed runs count only if asked for: --include-failed, or include_failed=True."
 
 
 def _no_level(level: str, factor: str, known: Iterable[str]) -> RequestError:
     return RequestError(f"{level!r} is not {a(factor)} of these runs", hint=known_instead(level, known))
 
 
-def _no_group(label: str) -> RequestError:
+def _no_group(label: str, *, include_failed: bool) -> RequestError:
     return RequestError(
         f"no run of {label} has a figure that can be compared",
-        hint="Failed and incomplete runs count only if asked for: --include-failed, or include_failed=True.",
+        hint="`fsbench read` shows what was found of it." if include_failed else _IF_FAILED,
     )
 
 
@@ -255,6 +259,8 @@ def groups_of(
     baseline: str | None,
     keys: Sequence[str] = CELL,
     with_what: Against = "baseline",
+    *,
+    include_failed: bool = False,
 ) -> Groups:
     """Sort measurements into groups, and set each beside those that it is compared with.
 
@@ -268,6 +274,8 @@ def groups_of(
         What makes up a cell.
     with_what
         What each level is compared with.
+    include_failed
+        Whether failed and partial runs are among the measurements.
 
     Raises
     ------
@@ -283,7 +291,8 @@ def groups_of(
             hint=f"Leave out the baseline {baseline!r}, or compare with it alone.",
         )
     if baseline is not None and baseline not in names:
-        raise _no_group(baseline) if factor == GROUP else _no_level(baseline, factor, names)
+        alone = _no_group(baseline, include_failed=include_failed)
+        raise alone if factor == GROUP else _no_level(baseline, factor, names)
     pairs = _pairs(table, names, baseline, with_what)
     group = np.empty(measured.height, dtype=np.uint32)
     group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())

@@ -203,7 +203,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         (
             alone,
             method.is_in(_OF_ROUNDS) & (pl.col("alone") > 0),
-            _counted("alone", "without a partner in its round"),
+            _counted("alone", "without a partner in the same round"),
         ),
         (
             decided,

@@ -608,6 +608,27 @@ def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], 
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("factor", ["filesystem", "kernel"])
+def test_failed_runs_are_spoken_of_where_they_would_make_a_difference(factor: str) -> None:
+    data = assemble(
+        [*_rates(100, filesystem="ext4", status="failed"), *_rates(200, filesystem="xfs", status="failed")]
+    )
+    for asked_for in (False, True) if factor == "kernel" else (False,):
+        with pytest.raises(RequestError) as caught:
+            fsb.compare(data, factor, include_failed=asked_for)
+        assert ("ailed runs count only if" in str(caught.value)) == (factor == "filesystem")
+
+
+@pytest.mark.parametrize("include_failed", [False, True])
+def test_a_group_without_figures_may_have_failed_unless_failed_runs_take_part(include_failed: bool) -> None:
+    other = assemble(_rates(100, 101, filesystem="xfs"))
+    runs = assemble(_rates(102, filesystem="ext4"))
+    runs = replace(runs, measurements=runs.measurements.clear())
+    with pytest.raises(RequestError, match="no run of one has a figure") as caught:
+        fsb.compare({"one": runs, "other": other}, include_failed=include_failed)
+    assert ("ailed" in str(caught.value)) == (not include_failed)
+
+
 def test_cells_and_levels_can_be_chosen() -> None:
     sides = [
         *_rates(100, filesystem="ext4", settings={"block_size": "4096"}),

@@ -1,4 +1,4 @@
-"""Dates in the names of files: repeats over days, times of single runs, and groups that had days of their own."""
+"""Dates and other words in the names of files: repeats over days, times of single runs, days of one group."""
 
 import json
 import random
@@ -190,3 +190,24 @@ def test_the_template_that_is_proposed_leaves_days_together(tmp_path: Path, nois
     assert found is not None
     assert found.template == NAMES
     assert _compared(tmp_path, found.template)["n_baseline"] == 8
+
+
+@pytest.mark.parametrize(
+    ("template", "stages", "said"),
+    [
+        ("{filesystem}_{stage}.json", ["a", "b", "c"], True),
+        ("{filesystem}_{stage}_{round}.json", ["a_1", "a_2", "b_1", "b_2"], False),  # which repeats it
+        ("{filesystem}_{iodepth}.json", ["1", "2", "4"], False),  # a setting of the tool
+        ("{filesystem}_{round}.json", ["1", "2", "3"], False),
+    ],
+)
+def test_a_word_of_ones_own_that_sets_single_runs_apart_may_count_repeats(
+    tmp_path: Path, noise: random.Random, *, template: str, stages: list[str], said: bool
+) -> None:
+    names = ((f"{filesystem}_{stage}.json", filesystem) for stage in stages for filesystem in FILESYSTEMS)
+    data = fsb.read(_written(tmp_path, names, noise), names=template)
+    notes = fsb.compare(data, metrics=["iops"])["footnotes"].list.join(" ").to_list()
+    sentence = (
+        "The names of the files set these runs apart by stage: if that counts repeats, write {round} for it."
+    )
+    assert [sentence in row for row in notes] == [said] * len(notes)

@@ -118,6 +118,23 @@ def test_one_bound_among_figures_is_a_bound() -> None:
     )
 
 
+# Between 1 and 2, and between 10 and 20: a ratio of 5 or more. Like a print, each range is taken as ln 2 wide.
+@pytest.mark.parametrize(
+    ("n", "ends", "p", "verdict"),
+    [
+        (3, (10.0, 20.0), 2 * student.sf(math.log(5) / math.log(2) * 3, 2), "better"),
+        (5, (10.0, 20.0), 2 * student.sf(math.log(5) / math.log(2) * math.sqrt(15), 4), "better"),
+        (3, (2.5, 5.0), 2 * student.sf(math.log(1.25) / math.log(2) * 3, 2), "bound only"),
+        (5, (1.5, 3.0), None, "bound only"),
+    ],
+)
+def test_ranges_that_lie_apart_decide(n: int, ends: tuple[float, float], p: float | None, verdict: str) -> None:
+    a, b = (figure(None, state="censored", low=low, high=high) for low, high in ((1.0, 2.0), ends))
+    row = _row(runs("ext4", [a] * n), runs("xfs", [b] * n))
+    assert row["p"] == (None if p is None else pytest.approx(p))
+    assert row["verdict"] == verdict
+
+
 def test_two_bounds_decide_nothing() -> None:
     sides = ([figure(None, metric="file_rate", state="censored", low=32768.0)] * 5 for _ in "ab")
     row = _row(*(runs(name, side) for name, side in zip(("ext4", "xfs"), sides, strict=True)))
