@@ -52,6 +52,8 @@ class Cell:
         All runs of both groups.
     apart
         In what the work of the groups differs, where none of it is the same.
+    is_scattered
+        Whether there are figures, but none of them can be taken together as the claim does.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Cell:
     groups: tuple[pl.DataFrame, pl.DataFrame] = field(repr=False)
     runs: frozenset[str] = field(repr=False)
     apart: str = ""
+    is_scattered: bool = False
 
     @property
     def is_within_runs(self) -> bool:
@@ -107,7 +110,8 @@ def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
             if rows.is_empty():
                 figure = _figure(rows, _group_name(claim, of))
                 name = cell_name(where) or cell_name(of)
-                yield Cell(name, rows, rows, figure, _NONE, (rows, rows), frozenset())
+                scattered = not single.is_empty()
+                yield Cell(name, rows, rows, figure, _NONE, (rows, rows), frozenset(), is_scattered=scattered)
             for _, group in rows.group_by(_key(rows, ()), maintain_order=True):
                 name = cell_name(where, group.row(0, named=True))
                 figure = _figure(group, _group_name(claim, of))
@@ -161,10 +165,12 @@ def _pairs(
         )
     if not found:
         name = cell_name(where) or f"{cell_name(of)} against {cell_name(than)}"
-        none = figures.clear()
-        yield Cell(
-            name, none, none, _NONE, _NONE, (none, none), frozenset(), apart=_apart(than_rows, of_rows, key)
+        none, apart_in = figures.clear(), _apart(than_rows, of_rows, key)
+        scattered = any(
+            pooled.is_empty() and not group.is_empty()
+            for pooled, group in zip((of_rows, than_rows), single, strict=True)
         )
+        yield Cell(name, none, none, _NONE, _NONE, (none, none), frozenset(), apart_in, scattered)
 
 
 def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str:
@@ -227,6 +233,8 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
         size *= len(values)
     how = claim.over if set(lists) & set(claim.where) else claim.groups
     key = [column for column in settings.CELL if column in rows.columns and column not in lists]
+    follow = _that_follow(rows, [column for column in lists if column in claim.where], key)
+    key = [column for column in key if column not in follow]
     ends = [
         pl.when(pl.col(end).null_count() == 0).then(_taken(end, how, lists)).alias(end)
         for end in ("value", "low", "high")
@@ -237,7 +245,8 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
         )
         for column, values in lists.items()
     ]
-    rest = [c for c in rows.columns if c not in {*key, *lists, "value", "low", "high", "level"}]
+    named += [pl.lit(None, rows.schema[column]).alias(column) for column in follow]
+    rest = [c for c in rows.columns if c not in {*key, *lists, *follow, "value", "low", "high", "level"}]
     for unit in (["run_id"], ["round"], []):
         groups = rows.group_by(*key, *(c for c in unit if c not in key), maintain_order=True)
         if all(
@@ -247,6 +256,14 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
             pooled = groups.agg(*ends, *(pl.col(c).first() for c in rest if c not in unit)).with_columns(*named)
             return pooled.with_columns(level=pl.col("filesystem")).select(rows.columns)
     return rows.clear()
+
+
+def _that_follow(rows: pl.DataFrame, lists: Sequence[str], key: Sequence[str]) -> list[str]:
+    """Return the columns that each value of some lists has one value of, as an operation has its own pattern."""
+    if not lists or rows.is_empty():
+        return []
+    of_each = rows.group_by(lists).agg(pl.col(column).n_unique() for column in key)
+    return [column for column in key if of_each[column].max() == 1 and rows[column].n_unique() > 1]
 
 
 def _taken(end: str, how: How, lists: Mapping[str, list[str | int]]) -> pl.Expr:

@@ -135,6 +135,8 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding], *, lost: bool) -> s
         metric, of_cells = _metric(claim), f" for {cells}" if cells else ""
         if apart := list(dict.fromkeys(finding.apart for finding in findings if finding.apart)):
             return f"no {metric} of the same work is printed{of_cells}: the groups differ in {_list(apart, '; ')}"
+        if any(finding.is_scattered for finding in findings):
+            return f"{metric}{of_cells} is printed, but cannot be taken together: no run or round has all of it"
         if lost:
             return f"no {metric} that counts is printed{of_cells}: runs failed or are incomplete"
         return f"no {metric} is printed{of_cells}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -270,8 +271,8 @@ REASONS = {
         "umount: mean of ext3 and xfs 41 % against mean of reiserfs and jfs 20.5 %, 2 times "
         "(stated: about 2, taken as 1.5 to 2.5); but only means are printed."
     ),
-    "o-direct-throughout": "Direct I/O is true on ext4 and btrfs, false on zfs (stated: true).",
-    "bonnie-beyond-memory": "bonnie++: file size is 126 GiB on all (stated: 128 GB).",
+    "o-direct-throughout": "Direct I/O: yes on ext4 and btrfs, no on zfs (stated: true).",
+    "bonnie-beyond-memory": "bonnie++: the file size is 126 GiB on all (stated: 128 GB).",
     "direct-io-16k": "fio, 16 KiB: no log tells direct I/O (stated: true).",
     "other-kernels": "No run on such a kernel is printed.",
     "residual-capacity": (
@@ -1148,3 +1149,54 @@ def test_a_claim_has_the_notes_of_its_comparison(tmp_path: Path) -> None:
     assert "A group has only two runs: the spread between runs is hardly known." in compared["footnotes"]
     assert row["footnotes"] == compared["footnotes"]
     assert row["reason"].endswith("; but two runs of each group are too few for a verdict.")
+
+
+def _of_two_workloads(folder: Path, claim: str, runs: int, name: str) -> dict[str, Any]:
+    """Audit a claim over logs of fio that read, and others that write: each has a pattern of its own."""
+    for number in range(runs):
+        for filesystem, speeds in (
+            ("ext4", {"read": 1400, "write": 2700}),
+            ("xfs", {"read": 3700, "write": 4500}),
+        ):
+            for operation, rate in speeds.items():
+                iops = round(rate * (1 + number / 500))
+                figures = {
+                    "io_bytes": 40960 * iops,
+                    "bw_bytes": 4096 * iops,
+                    "iops": float(iops),
+                    "runtime": 10_000,
+                }
+                job = {"jobname": "j", "groupid": 0, "error": 0, "job options": {"rw": operation, "bs": "4k"}}
+                log = {
+                    "fio version": "fio-3.33",
+                    "jobs": [{**job, operation: {**figures, "total_ios": 10 * iops}}],
+                }
+                path = folder / f"{filesystem}_{operation}_{number}.json"
+                path.write_text(json.dumps(log), encoding="utf-8")
+    (folder / "study.toml").write_text(
+        f'[study]\nid = "s"\ntitle = "S"\nnames = "{name}"\n[[claim]]\nid = "c"\nsays = "So"\nmetric = "iops"\n'
+        f'of = {{ filesystem = "xfs" }}\nthan = {{ filesystem = "ext4" }}\n'
+        f'where = {{ operation = ["read", "write"] }}\n{claim}',
+        encoding="utf-8",
+    )
+    return fsb.audit(folder).row(0, named=True)
+
+
+@pytest.mark.parametrize(("runs", "evidence"), [(1, "single figures"), (5, "replicated")])
+@pytest.mark.parametrize(("over", "size"), [("sum", "2.00"), ("ratio", "1.6")])  # 8200 / 4100, .822 / .519
+def test_workloads_can_be_taken_together(
+    tmp_path: Path, *, over: str, size: str, runs: int, evidence: str
+) -> None:
+    """As authors do who add up the figures of several logs."""
+    claim = f'relation = "ratio"\nover = "{over}"\nsize = "{size}"'
+    row = _of_two_workloads(tmp_path, claim, runs, "{filesystem}_{}_{round}.json")
+    assert (row["size"], row["evidence"]) == ("reproduces", evidence)
+
+
+def test_figures_that_cannot_be_taken_together_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    claim = 'relation = "ratio"\nover = "sum"\nsize = "2"'
+    row = _of_two_workloads(tmp_path, claim, 2, "{filesystem}_{}_{}.json")  # nobody knows which belong together
+    assert (row["verdict"], row["reason"]) == (
+        "no data",
+        "IOPS for read and write is printed, but cannot be taken together: no run or round has all of it.",
+    )

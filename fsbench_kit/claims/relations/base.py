@@ -69,6 +69,8 @@ class Finding:
         The measurements of each two groups that it compares, and of a figure by itself those of its group twice.
     apart
         In what the work of two groups differs that cannot be compared for that.
+    is_scattered
+        Whether there are figures that cannot be taken together as the claim does.
     """
 
     cell: str
@@ -84,6 +86,7 @@ class Finding:
     runs: frozenset[str] = field(default=frozenset())
     groups: Sequence[tuple[pl.DataFrame, pl.DataFrame]] = field(default=(), repr=False)
     apart: str = ""
+    is_scattered: bool = False
 
     @property
     def is_known(self) -> bool:

@@ -26,7 +26,7 @@ class _OfOne(OfFigures):
             if cell.of.runs and counts is not None:
                 yield replace(self.finding(cell, counts), runs=cell.runs, groups=(cell.groups,))
             else:
-                yield Finding(cell=cell.name)
+                yield Finding(cell=cell.name, is_scattered=cell.is_scattered)
 
     @abstractmethod
     def finding(self, cell: Cell, counts: Stated) -> Finding:

@@ -50,7 +50,7 @@ class _OfTwo(OfFigures):
         cells = list(paired_cells(claim, figures_of(known.cells, claim)))
         for cell, row in zip(cells, comparisons(cells, known, self.margin(claim)), strict=True):
             if not (cell.of.runs and cell.than.runs):
-                yield Finding(cell=cell.name, apart=cell.apart)
+                yield Finding(cell=cell.name, apart=cell.apart, is_scattered=cell.is_scattered)
                 continue
             found = self.finding(claim, cell, row)
             compared = () if row is None else (row,)

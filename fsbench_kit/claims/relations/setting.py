@@ -48,8 +48,11 @@ class Setting(Relation, name="setting"):
 
     def told(self, claim: ClaimFacts, finding: Finding) -> str:
         setting = str(claim.setting)
-        name = _SETTINGS.get(setting, setting.replace("_", " "))
-        return f"{name} is {finding.setting}" if finding.setting else f"no log tells {name}"
+        name = _SETTINGS.get(setting, f"the {setting.replace('_', ' ')}")
+        if not finding.setting:
+            return f"no log tells {name}"
+        is_switch = finding.setting.startswith(("yes", "no "))
+        return f"{name}: {finding.setting}" if is_switch else f"{name} is {finding.setting}"
 
     def _finding(self, claim: ClaimFacts, cell: pl.DataFrame, name: str) -> Finding:
         by_filesystem = cell.group_by("filesystem", maintain_order=True).agg(
@@ -57,7 +60,9 @@ class Setting(Relation, name="setting"):
         )
         on: dict[str, list[str]] = {}
         for filesystem, values in by_filesystem.rows():
-            text = " and ".join(NOT_KNOWN if value is None else _readable(value) for value in values)
+            text = " and ".join(
+                NOT_KNOWN if value is None else _readable(value, str(claim.setting)) for value in values
+            )
             on.setdefault(text, []).append(str(filesystem))
         told = ", ".join(f"{text} on {' and '.join(filesystems)}" for text, filesystems in on.items())
         if len(on) == 1 and by_filesystem.height > 1:
@@ -80,6 +85,8 @@ _HARDWARE: Final = ("device", "disks", "log_device", "cache_device")
 _SETTINGS: Final = {"direct": "direct I/O", "disks": "the disk"}
 
 _BYTES: Final = 2**20
+
+_BYTES_OF: Final = ("block_size", "file_size", "total_size", "memory", "memory_limit")
 
 _TRUTH: Final = {**dict.fromkeys(("true", "yes", "on"), "true"), **dict.fromkeys(("false", "no", "off"), "false")}
 
@@ -125,6 +132,8 @@ def _is_setting(value: str, claim: ClaimFacts) -> bool:
     return stated(claim, unit).has(float(value))
 
 
-def _readable(value: str) -> str:
-    """Write a setting for people; whole numbers above a few thousands are bytes."""
-    return humanise(int(value), "B") if value.isdecimal() and int(value) >= _BYTES else value
+def _readable(value: str, key: str) -> str:
+    """Write a setting for people; whole numbers of sizes, and large ones, are bytes."""
+    if value.isdecimal() and (key in _BYTES_OF or int(value) >= _BYTES):
+        return humanise(int(value), "B")
+    return {"true": "yes", "false": "no"}.get(value, value)
