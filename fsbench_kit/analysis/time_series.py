@@ -35,7 +35,8 @@ _POINTS: Final = 250
 _CUT: Final = 2000
 """Figures among which changes are looked for, in time that grows with their square; of more, means of several."""
 
-_CELL: Final = [name for name in settings.CELL if name not in {"scope", "part", "statistic", "metric"}]
+OF_SERIES: Final = [name for name in settings.CELL if name not in {"scope", "part", "statistic", "metric"}]
+"""What tells the work of one series from that of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | N
     for number, (_, rows) in enumerate(known.group_by(key, maintain_order=True)):
         _look(number, rows, parts)
     first = {
-        name: known.schema[name] for name in ("run_id", "part", "statistic", "metric", *_CELL, "level", "round")
+        name: known.schema[name]
+        for name in ("run_id", "part", "statistic", "metric", *OF_SERIES, "level", "round")
     }
     schemas: dict[str, dict[str, Any]] = {
         "runs": {"series": pl.Int64, **first, "order": pl.Int64, **_FOUND},

@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import (
+    MOST_ROWS,
     captions,
     check_size,
     explained_by,
@@ -157,7 +158,6 @@ def _nines(share: float) -> float:
 
 def _data(curves: pl.DataFrame) -> pl.DataFrame:
     check_given(curves, pl.DataFrame, "fsbench_kit.analysis.latency.curves(dataset)", "share", "low", "high")
-    check_size(curves)
     rows = ordered(curves.with_columns(statistic=pl.lit("value")))
     summaries = [
         f"{_share(share)} within {_time(low)} to {'an unknown time' if high is None else _time(high)}"
@@ -225,6 +225,8 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
     data = every.filter(pl.col("panel").is_in(names[:most]))
     encodings = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
     middle = _middle(data)
+    data = _thinned(data, MOST_ROWS - middle.height)
+    check_size(data)
     channels = {
         "ribbon": ("color",),
         "line": ("color", "strokeDash"),
@@ -262,6 +264,14 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
     return panels(layers, names, captions(kind, [heading], explained, summaries["summary"]), height=_HEIGHT)
 
 
+def _thinned(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Where there are too many points, leave some out of the curves that are known from bins; never the last."""
+    printed = data.filter(pl.col("known_from") != "bins").height
+    step = math.ceil((data.height - printed) / max(1, most - printed))
+    from_the_end = pl.int_range(pl.len(), 0, -1).over("panel", "level", "curve") - 1
+    return data.filter((pl.col("known_from") != "bins") | (from_the_end % step == 0)) if step > 1 else data
+
+
 def _middle(data: pl.DataFrame) -> pl.DataFrame:
     """Return the median of each group's curves at shares that lie evenly, and the fastest and slowest."""
     curves = data.filter(pl.col("high").is_not_null(), known_from="bins").sort("share")
@@ -296,6 +306,7 @@ def _of_group(curves: pl.DataFrame) -> pl.DataFrame:
 def _explain(data: pl.DataFrame, every: pl.DataFrame, *, middle: bool) -> str:
     """Say what a curve and its width are, and what was left out."""
     pooled = data["curve"].str.starts_with("pooled").any()
+    shown, cells = (of["panel"].n_unique() for of in (data, every))
     bins, printed = ((data["known_from"] == source).any() for source in ("bins", "percentiles"))
     return explained_by(
         (bins and not pooled and not middle, "Each curve is one run; runs are not averaged."),
@@ -306,5 +317,5 @@ def _explain(data: pl.DataFrame, every: pl.DataFrame, *, middle: bool) -> str:
         (pooled, "The bins of all runs are added up: a run with more requests counts more."),
         (bins and not middle, "A curve is as wide as the tool's bins, within which times are unknown."),
         (printed, "Points are printed percentiles, each of one log; the lines only join them."),
-        (every.height > data.height, f"Shown: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
+        (shown < cells, f"Shown: {shown} of {cells} cells."),
     )

@@ -7,7 +7,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.analysis.time_series import STALL, TimeSeries
+from fsbench_kit.analysis.time_series import OF_SERIES, STALL, TimeSeries
 from fsbench_kit.charts.style import (
     BAND,
     PANEL_HEIGHT,
@@ -26,8 +26,8 @@ from fsbench_kit.charts.style import (
 )
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
-from fsbench_kit.tables import cell_label, metric_text, one_line, varying
+from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.tables import cell_label, metric_text, one_line, run_numbers, varying_series
 
 _LOG_FROM: Final = 20.0
 """How many times the lowest figure the highest is, from which on the axis is logarithmic."""
@@ -43,7 +43,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     found
         What `fsbench_kit.analysis.time_series.time_series` returned.
     most
-        How many series to draw: the first ones.
+        How many series to draw: as many of each group and cell, the first ones.
     title
         What the chart shows; by default it counts stalls, changes of level, and runs that are steady.
 
@@ -67,7 +67,8 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     if found.runs.is_empty():
         return nothing([over_time_finding(found), _HOW])
     runs = _named(found.runs)
-    kept = runs.head(most)
+    of_its_kind = pl.int_range(pl.len()).over("level", *OF_SERIES)
+    kept = runs.filter(of_its_kind.rank("ordinal") <= most)
     names = kept.select("series", "panel", "level")
     metric = runs["metric"][0]
     unit = METRICS[metric].unit
@@ -125,14 +126,13 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
 def _named(runs: pl.DataFrame) -> pl.DataFrame:
     """Give each series the head of its panel, and a sentence."""
     cells = runs.with_columns(scope=pl.lit("all"))
-    # Devices are told apart by their names; those of jobs say nothing that others do not.
-    names = [name for name in varying(cells) if name != "part" or set(cells["metric"]) <= OF_MACHINE.keys()]
+    names = varying_series(runs)
     metrics = cells.select(pl.struct("metric", "statistic").n_unique()).item()
     heads, sentences = [], []
-    for number, row in enumerate(cells.rows(named=True), 1):
-        run = f"run {row['order'] if row['order'] is not None else number}"
+    for number, row in zip(run_numbers(runs), cells.iter_rows(named=True), strict=True):
         metric = metric_text(row["metric"], row["statistic"]) if metrics > 1 or cells.height == 1 else ""
-        head = ", ".join(text for text in (one_line(row["level"]), run, cell_label(row, names), metric) if text)
+        parts = (one_line(row["level"]), f"run {number}", cell_label(row, names), metric)
+        head = ", ".join(filter(None, parts))
         heads.append(head)
         sentences.append(_sentence(head, row))
     place = pl.int_range(1, pl.len() + 1).over("panel").cast(pl.String)
@@ -227,5 +227,8 @@ def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
             "stall" in seen,
             f"Triangle: a stall, {STALL:.0f} times worse than the run's median or without any figure.",
         ),
-        (runs.height > kept.height, f"Shown: the first {kept.height} of {runs.height} {_counted_as(runs)}."),
+        (
+            runs.height > kept.height,
+            f"Shown: {kept.height} of {runs.height} {_counted_as(runs)}, the first of each kind.",
+        ),
     )

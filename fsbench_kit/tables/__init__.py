@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         cell_text,
         groups_text,
         metric_text,
+        metric_within,
         ordered,
         varying,
     )
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
         varying_in_replication,
     )
     from fsbench_kit.tables.saving import save
-    from fsbench_kit.tables.time_series import over_time_table
+    from fsbench_kit.tables.time_series import over_time_table, run_numbers, varying_series
     from fsbench_kit.tables.trends import effect_names, trend_findings, trend_table
     from fsbench_kit.tables.verdicts import sentence
 
@@ -120,6 +121,7 @@ __all__ = [
     "launches_noted",
     "machine_table",
     "metric_text",
+    "metric_within",
     "not_judged_table",
     "one_line",
     "order_table",
@@ -140,6 +142,7 @@ __all__ = [
     "replication_table",
     "reproduced_sentence",
     "reproduced_table",
+    "run_numbers",
     "runs_table",
     "save",
     "sentence",
@@ -153,6 +156,7 @@ __all__ = [
     "trend_table",
     "varying",
     "varying_in_replication",
+    "varying_series",
     "versions",
     "with_interval",
     "withheld",

@@ -148,3 +148,15 @@ def metric_text(metric: str, statistic: str) -> str:
     """
     name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize().replace("Cpu", "CPU")
     return name if statistic == "value" else f"{name}, {statistic}"
+
+
+def metric_within(metric: str, statistic: str) -> str:
+    """Name a metric and its statistic where they do not begin a sentence.
+
+    Examples
+    --------
+    >>> metric_within("completion_latency", "p99"), metric_within("cpu", "value")
+    ('completion latency, p99', 'CPU')
+    """
+    text = metric_text(metric, statistic)
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]

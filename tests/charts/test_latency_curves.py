@@ -9,6 +9,7 @@ import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.analysis.latency import curves
+from fsbench_kit.charts.style import MOST_ROWS
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
@@ -177,3 +178,14 @@ def test_names_from_logs_are_data(name: str) -> None:
     rows = curves(assemble([_log(1, name, COUNTS), _log(2, "ext4", COUNTS)]))
     for draw in (charts.percentiles, charts.ecdf):
         assert vl_convert.vegalite_to_svg(draw(rows).to_dict()).startswith("<svg")
+
+
+def test_more_points_than_a_chart_takes_are_thinned_to_the_last_of_each_curve() -> None:
+    bins: dict[tuple[float, float | None], int] = {(step, step + 1): 50 for step in range(1, 300)}
+    many = curves(assemble(_log(number, level, bins) for level in ("ext4", "xfs") for number in range(30)))
+    assert many.height > MOST_ROWS
+    rows = data_of(spec_of(charts.percentiles(many)))
+    assert len(rows) <= MOST_ROWS
+    kept = pl.DataFrame(rows, infer_schema_length=None).filter(pl.col("curve") != "median")
+    assert kept["curve"].n_unique() == 60
+    assert set(kept.group_by("curve").agg(pl.col("high").max())["high"].round(9)) == {0.3}

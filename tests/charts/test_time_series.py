@@ -47,7 +47,7 @@ def test_series_of_one_run_are_not_counted_as_runs(found: TimeSeries) -> None:
     disks = replace(found, runs=found.runs.with_columns(run_id=pl.lit("a")))
     spec = spec_of(charts.over_time(disks, most=1))
     assert "the level changes in 1 of 2 series" in heading_of(spec)
-    assert "Shown: the first 1 of 2 series." in explained_of(spec)
+    assert "Shown: 1 of 2 series, the first of each kind." in explained_of(spec)
 
 
 def test_each_run_has_a_panel_in_the_order_of_execution(found: TimeSeries) -> None:
@@ -83,10 +83,13 @@ def test_marks_that_are_not_there_are_not_explained() -> None:
     assert "none stalls" in heading_of(spec)
 
 
-def test_the_first_runs_are_drawn_and_the_others_counted(found: TimeSeries) -> None:
-    spec = spec_of(charts.over_time(found, most=1))
-    assert {row["panel"] for row in data_of(spec)} == {"ext4, run 1"}
-    assert "Shown: the first 1 of 2 runs." in explained_of(spec)
+def test_the_first_runs_of_each_group_are_drawn_and_the_others_counted() -> None:
+    levels = ("ext4", "ext4", "ext4", "xfs", "xfs")
+    found = time_series(assemble(_log(number, level) for number, level in enumerate(levels, 1)))
+    spec = spec_of(charts.over_time(found, most=3))
+    assert spec["facet"]["sort"] == ["ext4, run 1", "ext4, run 2", "xfs, run 4"]
+    assert {row["panel"] for row in data_of(spec)} == set(spec["facet"]["sort"])
+    assert "Shown: 3 of 5 runs, the first of each kind." in explained_of(spec)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

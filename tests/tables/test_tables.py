@@ -641,12 +641,17 @@ def test_remarks_about_the_machine_that_differ_in_their_figures_only_are_one_row
 
 @pytest.fixture
 def latencies() -> TimeSeries:
-    cell = {"metric": "completion_latency", "statistic": "value", "operation": "write"}
+    cell = dict.fromkeys(tables.CELL) | {
+        "metric": "completion_latency",
+        "statistic": "value",
+        "operation": "write",
+    }
     calm = {"median": 4e-4, "mean": 5e-4, "low": 4.5e-4, "high": 5.5e-4, "changes": 0, "steady": True, "stalls": 0}
     runs = [
-        {**cell, "level": "ext4", "order": 2, **calm, "steady_since": 3.0, "longest": None},
+        {**cell, "run_id": "e", "level": "ext4", "order": 2, **calm, "steady_since": 3.0, "longest": None},
         {
             **cell,
+            "run_id": "x",
             "level": "xfs",
             "order": 1,
             **calm,
@@ -667,6 +672,23 @@ def test_what_runs_did_over_time_has_the_unit_of_its_median(latencies: TimeSerie
         ("ext4", "2", "write", "400", "500 [450, 550]", "0", "yes, since 3.00 s", "0", "–"),
         ("xfs", "1", "write", "400", "500", "0", "no", "0", "0.900"),
     )
+
+
+def test_series_of_one_run_have_its_number_and_what_tells_them_apart(latencies: TimeSeries) -> None:
+    both = pl.concat(
+        latencies.runs.with_columns(
+            order=pl.lit(None, pl.Int64), operation=pl.lit(operation), iodepth=pl.lit(depth), tool=pl.lit("fio")
+        )
+        for operation, depth in (("read", "1"), ("write", "4"))
+    )
+    table = tables.over_time_table(replace(latencies, runs=both.sort("run_id")))
+    assert [column.head for column in table.columns[:4]] == ["group", "run", "operation", "iodepth"]
+    assert [row[:4] for row in table.groups[0].rows] == [
+        ("ext4", "1", "read", "1"),
+        ("ext4", "1", "write", "4"),
+        ("xfs", "2", "read", "1"),
+        ("xfs", "2", "write", "4"),
+    ]
 
 
 def test_a_long_run_mean_whose_interval_reaches_zero_is_a_dash(latencies: TimeSeries) -> None:
