@@ -20,6 +20,7 @@ from fsbench_kit.tables import (
     groups_text,
     interval_words,
     metric_text,
+    metric_within,
     one_line,
     ordered,
     percent,
@@ -120,8 +121,7 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
     said = []
     for row in rows.iter_rows(named=True):
         label = cell_label(row, names)
-        metric = metric_text(row["metric"], row["statistic"])
-        metric = metric if metric == "IOPS" else metric[:1].lower() + metric[1:]
+        metric = metric_within(row["metric"], row["statistic"])
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
         parts = [label, metric if several or not label else "", group if pairs > 1 else ""]
         said.append(

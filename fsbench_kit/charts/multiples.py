@@ -31,7 +31,7 @@ from fsbench_kit.tables import (
     effects,
     findings,
     groups_text,
-    metric_text,
+    metric_within,
     one_line,
     ordered,
     percent,
@@ -49,6 +49,7 @@ _NUMBERS: Final = ("iodepth", "threads", "block_size", "file_size")
 """The settings that are looked at first where nobody says which."""
 
 _PANEL: Final = 250
+_NAMES: Final = 220
 _STEP: Final = 20
 
 
@@ -114,7 +115,8 @@ def small_multiples(
         )
     data = _marks(drawn, [name for name in names if name != by]).with_columns(pl.Series("panel", texts, pl.String))
     heading = [title] if title else findings(comparison)[:1]
-    said = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"])
+    room = {"width": _NAMES + _PANEL} if columns == 1 else {}
+    said = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"], **room)
     return panels(_layers(data, margin), order, said, height=alt.Step(_STEP), width=_PANEL, columns=columns)
 
 
@@ -139,7 +141,7 @@ def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     for row in drawn.iter_rows(named=True):
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
         label = cell_label(row, names)
-        metric = metric_text(row["metric"], row["statistic"]) if several else ""
+        metric = metric_within(row["metric"], row["statistic"]) if several else ""
         said.append(
             {
                 "name": ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))),
@@ -166,15 +168,17 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
     colour: Any = alt.condition(
         "datum.tone === 'shown' || datum.tone === 'open'", looks["color"], alt.value(REFERENCE)
     )
-    rows = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=220))
-    base = alt.Chart(data).encode(y=rows)
+    rows = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=_NAMES))
+    chart = alt.Chart(data)
+    base = chart.encode(y=rows)
     axis = ratio_axis("filled:Q", "", low, high)
     axis["title"] = None
     shown = {"color": colour, "tooltip": alt.Tooltip("summary:N")}
     hair = (high / low) ** (0.5 / _PANEL)
     return alt.layer(
-        base.mark_rect(color=BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
-        base.mark_rect(color=REFERENCE).encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair)),
+        # Over all rows, also those of which a panel has nothing.
+        chart.mark_rect(color=BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
+        chart.mark_rect(color=REFERENCE).encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair)),
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", **shown),
         base.mark_point(size=70, filled=True, opacity=1).encode(x=axis, shape=looks["shape"], **shown),
         base.mark_point(size=60, filled=False, fill="white", strokeWidth=1.8, opacity=1).encode(
@@ -186,9 +190,11 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
 def _explain(drawn: pl.DataFrame, margin: float) -> str:
     baselines = joined(drawn["baseline"])
     intervals = drawn["low"].count() > 0
+    tones = set(map(tone, drawn["verdict"]))
     return explained_by(
         (True, f"Ratios to {baselines}, on a log scale; further right is better."),
         (intervals, f"Bars are confidence intervals; the band is the ±{percent(margin - 1)} that count as equal."),
         (not intervals, "How much runs vary is unknown, so there are no intervals."),
-        (bool(set(drawn["verdict"]) - {"better", "worse", "equivalent"}), "Hollow marks have no verdict."),
+        (bool(tones & {"open", "withheld"}), "Hollow marks have no verdict."),
+        ("withheld" in tones, "Grey ones are not comparable."),
     )

@@ -37,6 +37,7 @@ def run_order(
     where: settings.Where | None = None,
     most: int = 12,
     title: str | None = None,
+    columns: int = 2,
 ) -> alt.Chart | alt.FacetChart:
     """Draw every run as a dot, in the order in which the runs were made: what drifts, and what has two modes.
 
@@ -54,6 +55,8 @@ def run_order(
         How many cells to draw: those whose runs vary most.
     title
         What the chart shows; by default it names the cell whose runs vary most.
+    columns
+        How many panels stand side by side.
 
     Raises
     ------
@@ -117,11 +120,11 @@ def run_order(
             ],
         )
     )
-    said = captions("Runs in order of execution.", heading, explained, spread["summary"])
+    room = {"width": PANEL_WIDTH} if columns == 1 else {}
+    said = captions("Runs in order of execution.", heading, explained, spread["summary"], **room)
     names = data["panel"].unique(maintain_order=True).to_list()
-    chart: alt.FacetChart = panels(dots, names, said, height=PANEL_HEIGHT, width=PANEL_WIDTH).resolve_scale(
-        y="independent"
-    )
+    faceted = panels(dots, names, said, height=PANEL_HEIGHT, width=PANEL_WIDTH, columns=columns)
+    chart: alt.FacetChart = faceted.resolve_scale(y="independent")
     return chart
 
 

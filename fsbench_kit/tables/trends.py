@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis.settings import DATE
-from fsbench_kit.tables.cells import cell_label, metric_text, varying
+from fsbench_kit.tables.cells import cell_label, metric_within, varying
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import counted, one_line, with_interval
 from fsbench_kit.tables.verdicts import changed
@@ -40,8 +40,7 @@ def effect_names(rows: pl.DataFrame, among: pl.DataFrame) -> list[str]:
         if label:
             yield label
         if not label or (several and row["metric"] not in _RATES):
-            metric = metric_text(str(row["metric"]), str(row["statistic"]))
-            yield metric if metric == "IOPS" else metric[:1].lower() + metric[1:]
+            yield metric_within(str(row["metric"]), str(row["statistic"]))
 
     return [", ".join(parts(row)) for row in rows.iter_rows(named=True)]
 
