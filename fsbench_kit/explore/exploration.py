@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +42,9 @@ MOST_COMPARISONS: Final = 1000
 
 MOST_ROWS: Final = 200
 """Of the table."""
+
+_MOST_FACTORS: Final = 5
+"""That are named where something else has to be compared."""
 
 _NO_PAIR: Final = {
     False: "No cell has runs of both the baseline and another level, so there is nothing to compare.",
@@ -175,7 +179,7 @@ class Exploration:
         state = options.state
         problem = _problem(options)
         if problem:
-            return View(options, problem)
+            return View(options, f"{problem} {self._instead(options)}".strip())
         try:
             comparison = self._comparison(replace(state, chart=State().chart, by=None))
             # The specification is not held against its schema, which takes longer than making it.
@@ -186,6 +190,21 @@ class Exploration:
         except RequestError as error:
             return View(options, _sentence(error))
         return View(options, tables.findings(comparison)[0], spec, _table(comparison))
+
+    def _instead(self, options: Options) -> str:
+        """Name other factors by which the selection can be compared, if nothing can be by this one."""
+        state = options.state
+        if options.comparisons or not options.choices["baseline"]:
+            return ""
+        others = (
+            str(choice.value)
+            for choice in options.choices["factor"]
+            if choice.count > 1
+            and choice.value != state.factor
+            and self.options(replace(state, factor=str(choice.value), baseline=None)).comparisons
+        )
+        named = ", ".join(islice(others, _MOST_FACTORS))
+        return f"These can be compared instead: {named}." if named else ""
 
     def _chart(self, state: State, comparison: pl.DataFrame, *, narrow: bool) -> Any:
         drawn = CHARTS[state.chart]
@@ -250,12 +269,7 @@ def _problem(options: Options) -> str | None:
     if len(levels) > 1:
         return _NO_PAIR[state.all_pairs]
     only = tables.one_line(str(levels[0].value))
-    factors = options.choices["factor"]
-    several = [str(choice.value) for choice in factors if choice.count > 1 and choice.value != state.factor]
-    others = f" These have several values: {', '.join(several)}." if several else ""
-    return (
-        f"All these runs have one {tables.one_line(state.factor)}, {only}, so there is nothing to compare.{others}"
-    )
+    return f"All these runs have one {tables.one_line(state.factor)}, {only}, so there is nothing to compare."
 
 
 def _sentence(error: RequestError) -> str:

@@ -90,10 +90,12 @@ def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
                     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
                 },
                 "ws_ping_timeout": 30_000,
+                # The page that says that it closes sends no token; pages of others are told by their origin.
+                "disable_check_xsrf": True,
             },
             **({"port": port, "open_browser": False} if port else {}),
         },
-        # A page that was closed has no connection any more, and its kernel nobody to work for.
+        # A page that could not say that it closes has no connection any more, and its kernel nobody to work for.
         "MappingKernelManager": {"cull_idle_timeout": _LEFT_ALONE, "cull_interval": _LEFT_ALONE // 4},
         "KernelManager": sockets,
     }

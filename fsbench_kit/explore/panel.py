@@ -42,17 +42,21 @@ _DEBOUNCE: Final = 0.05
 _PAGE_STYLE: Final = "jp-RenderedHTMLCommon"
 """The class by which JupyterLab gives HTML the looks of a notebook's output."""
 
-_KEYS_ARE_THE_PANELS: Final = """\
+_IN_THE_BROWSER: Final = """\
 const attached = setInterval(() => {
-    const area = element.closest(".jp-OutputArea");
-    if (area === null) return;
+    const area = element.closest(".jp-OutputArea"), narrow = area?.querySelector(".fsbench-narrow input");
+    if (!narrow) return;
     area.addEventListener("focusin", (event) => {
         event.target.setAttribute("data-lm-suppress-shortcuts", "true");
     });
+    new ResizeObserver(() => {
+        if (narrow.checked !== (area.clientWidth <= 800)) narrow.click();
+    }).observe(area);
     clearInterval(attached);
 }, 50);
 """
-"""JupyterLab would take the arrow keys of a list to go to the next cell, and its letters to cut and to delete."""
+"""Keys are the panel's: JupyterLab would take the arrow keys of a list to go to the next cell, and its letters to
+cut and to delete. And only the browser knows whether there is room for a wide chart."""
 
 _STYLE: Final = """\
 <style>
@@ -64,18 +68,23 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
 .fsbench-explore :is(p, li) { line-height: 1.5; }
 .fsbench-explore table { font-size: 12px; }
 .fsbench-explore :is(th, td) { padding: 3px 6px; white-space: nowrap; }
+.fsbench-narrow { display: none; }
 .fsbench-explore .fsbench-heard { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }
+.fsbench-bar { flex-wrap: wrap; align-items: flex-end; gap: 0 16px; }
 @media (max-width: 800px) {
   .fsbench-explore { flex-wrap: wrap; }
-  .fsbench-explore > :first-child { position: static; max-height: none; }
+  .fsbench-explore > :first-child {
+    z-index: 1; max-height: 40vh; border-bottom: 1px solid; background: var(--jp-layout-color0, white);
+  }
   .fsbench-explore > * { flex-basis: 100% !important; padding: 0 !important; }
   .fsbench-beside { flex-wrap: wrap; }
   .fsbench-beside > * { flex-basis: 100% !important; }
 }
 </style>
 """
-"""Controls stay in sight, as nothing around them clips; in a narrow window they stand above. A chart is
-never wider than its place, a row of the table is one line, and what is only heard takes no place."""
+"""Controls stay in sight, as nothing around them clips: beside the chart, and in a narrow window above it, with
+less than half of the height. A chart is never wider than its place, a row of the table is one line, and what is
+only heard takes no place."""
 
 _KEEP, _DROP = "Keep this beside", "Drop what is beside"
 
@@ -151,6 +160,8 @@ class Panel:
         }
         self._keep = ipywidgets.Button(description=_KEEP, layout={"width": "auto"})
         self._keep.on_click(self._kept)
+        self._narrow = ipywidgets.Checkbox(description="Narrow").add_class("fsbench-narrow")
+        self._narrow.observe(lambda _: self._follow(), names="value")
         self._chart, self._chart_beside = ipywidgets.Output(), ipywidgets.Output()
         self._finding, self._finding_beside, self._table, self._save = (
             ipywidgets.HTML().add_class(_PAGE_STYLE) for _ in range(4)
@@ -176,9 +187,10 @@ class Panel:
         shown = ipywidgets.VBox(
             [
                 ipywidgets.HTML(_STYLE),
-                self.controls["chart"],
-                self.controls["by"],
-                self._keep,
+                self._narrow,
+                ipywidgets.HBox([self.controls["chart"], self.controls["by"], self._keep]).add_class(
+                    "fsbench-bar"
+                ),
                 ipywidgets.HBox([self._place, self._place_beside]).add_class("fsbench-beside"),
                 self._table,
                 self._away(),
@@ -189,8 +201,8 @@ class Panel:
         column = ipywidgets.VBox(
             [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 300px", width="300px")
         )
-        keys = Javascript(_KEYS_ARE_THE_PANELS)  # type: ignore[no-untyped-call]
-        display(keys, ipywidgets.HBox([column, shown]).add_class("fsbench-explore"))  # type: ignore[no-untyped-call]
+        script = Javascript(_IN_THE_BROWSER)  # type: ignore[no-untyped-call]
+        display(script, ipywidgets.HBox([column, shown]).add_class("fsbench-explore"))  # type: ignore[no-untyped-call]
 
     def _away(self) -> Any:
         return ipywidgets.VBox([self._python, self._parameters, self._save])
@@ -238,7 +250,7 @@ class Panel:
     def _follow(self) -> None:
         """Show what is wanted, or what is nearest to it."""
         two = self._beside is not None
-        self.view = self._exploration.render(self._wanted, narrow=two)
+        self.view = self._exploration.render(self._wanted, narrow=two or self._narrow.value)
         self._wanted = self.view.state
         self._following = True
         try:
@@ -246,16 +258,13 @@ class Panel:
         finally:
             self._following = False
         said = "".join(f"<p>{escape(one_line(sentence))}</p>" for sentence in self.view.options.said)
-        # What stands above the chart need not be read twice, and a chart that changes is not heard.
-        looks = 'class="fsbench-heard"' if _titled(self.view) else 'style="font-weight:600"'
-        self._finding.value = f'<div role="status">{said}<p {looks}>{escape(self.view.finding)}</p></div>'
+        self._finding.value = f'<div role="status">{said}{_found(self.view)}</div>'
         self._chart.outputs = _outputs(self.view)
         self._keep.description = _DROP if two else _KEEP
         self._place_beside.layout.display = None if two else "none"
         if self._beside is not None:
             kept = self._exploration.render(self._beside, narrow=True)
-            looks = "" if not _titled(kept) else ' class="fsbench-heard"'
-            self._finding_beside.value = f"<p{looks}>{escape(kept.finding)}</p>"
+            self._finding_beside.value = _found(kept)
             self._chart_beside.outputs = _outputs(kept)
         table = self.view.table
         self._table.value = "" if table is None else table._repr_html_()
@@ -281,7 +290,8 @@ class Panel:
             _options(control, [("all", _ALL), *_labelled(column, there, "run")])
             control.value = chosen or (_ALL,)
             control.rows = min(len(there) + 1, _TALLEST)
-            control.layout.display = None if len(there) > 1 or name == "study" else "none"
+            named = name == "study" and any(choice.value is not None for choice in there)
+            control.layout.display = None if len(there) > 1 or named else "none"
         _options(self.controls["factor"], _labelled("factor", choices["factor"], "level"))
         _options(self.controls["by"], [("automatic", _ALL), *_labelled("by", choices["by"], "value")])
         self.controls["by"].value = _ALL if state.by is None else state.by
@@ -313,10 +323,11 @@ def _labelled(name: str, choices: Sequence[Choice], noun: str) -> list[tuple[str
     return [(f"{text_of(name, choice.value)} · {counted(choice.count, noun)}", choice.value) for choice in choices]
 
 
-def _titled(view: View) -> bool:
-    """Whether the chart's own title is all of the finding."""
+def _found(view: View) -> str:
+    """Write the finding; where the chart's own title is all of it, for those alone who hear the page."""
     title = (view.spec or {}).get("title", {"text": []})
-    return " ".join(title["text"]) == view.finding
+    looks = 'class="fsbench-heard"' if " ".join(title["text"]) == view.finding else 'style="font-weight:600"'
+    return f"<p {looks}>{escape(view.finding)}</p>"
 
 
 def _options(control: Any, options: list[tuple[str, Any]]) -> None:

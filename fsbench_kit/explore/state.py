@@ -147,7 +147,7 @@ def _some(state: State, *names: str) -> dict[str, Any]:
 CHARTS: Final[Mapping[str, Call]] = {
     "ratios": Call("Ratios", "forest", "comparison", _of_comparison, {"width": "column"}),
     "panels": Call("Panels", "small_multiples", "comparison", _of_panels, {"columns": 1}),
-    "runs": Call("Every run", "run_order", "dataset", _of_runs),
+    "runs": Call("Every run", "run_order", "dataset", _of_runs, {"columns": 1}),
 }
 """The charts that a state can be shown as."""
 

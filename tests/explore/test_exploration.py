@@ -167,11 +167,12 @@ def test_a_view_shows_every_run_of_what_is_chosen(exploration: Exploration) -> N
         (
             State().choosing("study", ["three"]),
             "All these runs have one filesystem, ext4, so there is nothing to compare. "
-            "These have several values: iodepth.",
+            "These can be compared instead: iodepth.",
         ),
         (
             State(baseline="btrfs").choosing("tool", ["fio"]).choosing("filesystem", ["ext4", "btrfs"]),
-            "No cell has runs of both the baseline and another level, so there is nothing to compare.",
+            "No cell has runs of both the baseline and another level, so there is nothing to compare. "
+            "These can be compared instead: iodepth.",
         ),
         (
             State().choosing("study", ["one"]).choosing("filesystem", ["zfs"]).choosing("operation", ["rewrite"]),

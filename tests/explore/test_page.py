@@ -8,6 +8,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -47,7 +48,7 @@ def test_the_page_shows_the_logs_that_were_named(logs: str, root: Path) -> None:
     for parameter in (rf"data = [\"{Path(logs).absolute()}\"]", rf"names = [\"{NAMES}\"]", r"factor = \"host\""):
         assert parameter in served["notebook"]
     # cells have been run, and there is nobody to run those that would follow the panel
-    assert "Choose on the left" in served["notebook"]
+    assert "Choose from the lists" in served["notebook"]
     for of_the_notebook in ("Run all cells", "Run the cells below", "panel.view.table"):
         assert of_the_notebook in (root / "notebooks" / "07_explore.ipynb").read_text()
         assert of_the_notebook not in served["notebook"]
@@ -118,6 +119,12 @@ def test_controls_stay_in_sight_and_what_is_chosen_is_an_address(
         assert metric.evaluate("list => list.selectedIndex") == 1
         page.set_viewport_size({"width": 400, "height": 800})
         assert chart.bounding_box()["x"] < 100  # below the controls, not beside them
+        page.wait_for_function(
+            "document.querySelector('.fsbench-explore svg.marks').viewBox.baseVal.width <= 400", timeout=30_000
+        )
+        page.locator(".fsbench-explore textarea").first.evaluate("area => area.scrollIntoView()")
+        top, bottom = controls.evaluate("e => (({top, bottom}) => [top, bottom])(e.getBoundingClientRect())")
+        assert 0 <= top < bottom <= 0.4 * 800 + 10
         page.close()
     here = (f"http://127.0.0.1:{port}/", f"ws://127.0.0.1:{port}/", "data:", "blob:")
     assert [url for url in asked if not url.startswith(here)] == []
@@ -137,6 +144,30 @@ def test_the_kernel_of_a_closed_page_ends(logs: str, port: int, tmp_path: Path, 
         _, alive = psutil.wait_procs(kernels, 60)
         assert alive == []
         assert server.poll() is None
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_kernel_of_a_page_that_is_left_ends_at_once(
+    logs: str, port: int, tmp_path: Path, chromium: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with _served(logs, port, tmp_path) as server:
+        page = chromium.new_page()
+        page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
+        page.get_by_text("Link to what is shown").wait_for(timeout=90_000)
+        kernels = [one for one in psutil.Process(server.pid).children() if "ipykernel_launcher" in one.cmdline()]
+        (kernel,) = kernels
+        kernel_id = page.evaluate("JSON.parse(document.getElementById('jupyter-config-data').text).kernelId")
+        foreign = HTTPConnection("127.0.0.1", port, timeout=30)
+        foreign.request("POST", f"/voila/api/shutdown/{kernel_id}", headers={"Origin": "http://else.where"})
+        assert foreign.getresponse().status in {403, 404}
+        foreign.close()
+        assert kernel.is_running()
+        page.goto("about:blank")
+        _, alive = psutil.wait_procs(kernels, 30)
+        assert alive == []
+        page.close()
+    assert "_xsrf" not in capfd.readouterr().err
 
 
 def _await_port(port: int) -> None:

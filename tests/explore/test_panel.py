@@ -132,6 +132,15 @@ def test_a_chart_without_a_title_leaves_the_finding_above_it() -> None:
     assert "xfs and ext4 cannot be compared" in panel._finding.value
 
 
+def test_in_a_narrow_window_the_chart_has_half_of_the_width(panel: Panel) -> None:
+    panel._narrow.value = True
+    (chart,) = panel._chart.outputs
+    assert chart["data"][VEGA_MIME]["params"][0]["value"] is True
+    panel._narrow.value = False
+    (chart,) = panel._chart.outputs
+    assert chart["data"][VEGA_MIME]["params"][0]["value"] is False
+
+
 def test_names_from_logs_are_text_wherever_html_is_made(panel: Panel) -> None:
     panel.controls["study"].value = ("one", HOSTILE)
     panel.controls["operation"].value = ("read",)
