@@ -22,7 +22,7 @@ _ROW_HEIGHT: Final = 32
 
 _OUTCOMES: Final = {
     "agrees": ("#0072b2", "circle"),
-    "left open": ("#e69f00", "diamond"),
+    "undecided": ("#e69f00", "diamond"),
     "differs": ("#d55e00", "square"),
 }
 """How the legend names an outcome -> its colour, its shape."""
@@ -132,7 +132,7 @@ def _rows(audit: pl.DataFrame) -> Iterator[dict[str, Any]]:
 def _outcome(found: dict[str, Any]) -> str:
     if found["direction"] == "the contrary" or found["size"] in ("understated", "overstated"):
         return "differs"
-    return "left open" if found["direction"] == "undecided" or "within" in (found["size"] or "") else "agrees"
+    return "undecided" if found["direction"] == "undecided" or "within" in (found["size"] or "") else "agrees"
 
 
 def _middle(low: float | None, high: float | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.forest_rows import ALL, HEAD_LINE, LABEL_CHARACTERS, STEP, Rows, forest_rows
+from fsbench_kit.charts.forest_rows import HEAD_LINE, LABEL_CHARACTERS, STEP, Rows, forest_rows
 from fsbench_kit.charts.style import (
     BAND,
     LABEL_LINE,
@@ -17,6 +17,7 @@ from fsbench_kit.charts.style import (
     check_size,
     explained_by,
     joined,
+    legible,
     nothing,
     ratio_axis,
     ratio_domain,
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 
 _TEXT, _CHARACTER = 132, 6.3
 _WIDTHS: Final = {"page": 460, "column": 190}
-_MANY: Final = 12
+_MANY: Final = 25
 """Among so many effects a reader can look for some by typing."""
 _FOUND: Final = (
     "find === '' || (datum.kind === 'effect' && indexof(lower(replace(datum.row, /\\n/g, ' ')), lower(find)) >= 0)"
 )
-_LONGEST_NAME: Final = 22
+_LONGEST_NAME: Final = 16
 """A longer name of the baseline does not stand at the axis."""
 
 
@@ -55,8 +56,8 @@ def forest(
 ) -> alt.Chart | alt.LayerChart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
-    Rows that say the same in several metrics are one effect, and one row. Further right is always better: what is
-    lower-is-better is turned round. Groups say what is decided, the largest effect first.
+    Rows that say the same in several metrics are one effect, and one row. Further right is always better:
+    where lower is better, the ratio is inverted. Groups say what is decided, the largest effect first.
 
     Parameters
     ----------
@@ -112,10 +113,10 @@ def forest(
         lines=rows.lines,
         narrow=width == "column",
     )
-    transform: list[Any] = [alt.FilterTransform("!narrow || datum.kind !== 'gap'")]
+    transform: list[Any] = [alt.FilterTransform("narrow ? datum.kind !== 'gap' : datum.kind !== 'fold'")]
     if len(rows.views) > 1:
         bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
-        room["params"].append(alt.VariableParameter("view", value=ALL, bind=bound))
+        room["params"].append(alt.VariableParameter("view", value=rows.views[0], bind=bound))
         transform.append(alt.FilterTransform("datum.view === view"))
     if rows.effects.height >= _MANY and style == "page":
         words = alt.BindInput(input="search", name="Rows with ")
@@ -159,8 +160,12 @@ def _layers(
     bottom = ratio_axis("filled:Q", axis, low, high)
     top = ratio_axis("one:Q", axis, low, high)
     bottom["title"] = None
+    top["title"] = f"← worse · {axis}, log scale · better →"
+    ticks, widths = top["axis"]["values"], (_WIDTHS["column"], _WIDTHS["page"])
+    narrow, wide = ([tick for tick in ticks if tick not in legible(ticks, low, high, width)] for width in widths)
+    hidden = f"indexof(narrow ? {narrow} : {wide}, datum.value) >= 0 ? '' : format(datum.value, '~g')"
     for shown in (bottom, top):
-        shown["axis"]["labelSeparation"] = 6
+        shown["axis"]["labelExpr"] = hidden
     top["axis"]["orient"], top["axis"]["offset"] = "top", 4
     of_band = [{"filter": "datum.kind === 'effect'"}]
 
@@ -197,8 +202,11 @@ def _layers(
                 color=INK,
                 lineBreak="\n",
             ),
-            {"x": alt.value(0), "text": alt.Text("head:N")},
-            [{"filter": "isValid(datum.head)"}],
+            {"x": alt.value(0), "text": alt.Text("said:N")},
+            [
+                {"filter": "isValid(datum.head)"},
+                {"calculate": "narrow ? datum.head : datum.wide_head", "as": "said"},
+            ],
         ),
         layer(
             alt.MarkDef("rule", strokeWidth=2, yOffset=drop),
@@ -244,15 +252,15 @@ def _explain(rows: Rows, margin: float) -> str:
         (
             True,
             "Further right is better"
-            + ("; what is lower-is-better is turned round." if "lower" in effects["better"] else "."),
+            + ("; where lower is better, the ratio is inverted." if "lower" in effects["better"] else "."),
         ),
         (
-            len(rows.views) > 1,
-            f"Each mark is one of {effects.height} effects; the text is their median and their range. "
-            "Choose an operation to see its effects.",
+            rows.is_summary,
+            "Each mark is one effect; the text is the median and the range of a row.",
         ),
+        (len(rows.views) > 1, f"There are {effects.height} effects: choose which to see."),
         (
-            bool(confidences) and len(rows.views) == 1,
+            bool(confidences) and not rows.is_summary,
             f"Bars are {level}confidence intervals; the band is the ±{percent(margin - 1)} that count as equal.",
         ),
         (

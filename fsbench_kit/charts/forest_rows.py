@@ -36,20 +36,23 @@ STEP: Final = 22
 HEAD_LINE: Final = 17
 """The height of a row, and of a line of a head, in pixels."""
 _NARROW_STEP: Final = STEP + GROWS
-_HEAD_DROP: Final = GROWS / 2
-"""The height of a row with its name above it, and how much further down a head stands in it."""
+"""The height of a row with its name above it."""
 
 LABEL_CHARACTERS: Final = 52
 """Longer names of rows are broken into lines."""
 _HEAD_CHARACTERS: Final = 46
+_WIDE_HEAD_CHARACTERS: Final = 84
+"""How long a line of a head is in a narrow chart, and in a wide one."""
 
-ALL: Final = "all, by operation"
+_BY_OPERATION: Final = "{}, by operation"
 """What a long plot shows first: a row for each operation, with all of its ratios."""
+_SPEED: Final = "speed"
+"""What rates and times are called together."""
 
 _VERDICTS: Final = ("better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable")
 
 SCHEMA: Final = dict.fromkeys(
-    ("view", "row", "kind", "head", "level", "tone", "text", "summary"), pl.String
+    ("view", "row", "kind", "head", "wide_head", "level", "tone", "text", "summary"), pl.String
 ) | dict.fromkeys(("place", "ci_low", "ci_high"), pl.Float64)
 
 
@@ -66,15 +69,23 @@ class Rows(NamedTuple):
         return self.drawn["view"].unique(maintain_order=True).to_list()
 
     @property
+    def is_summary(self) -> bool:
+        """Whether the first that a reader sees has several effects on a row."""
+        return self.views[0].endswith(_BY_OPERATION.format(""))
+
+    @property
     def lines(self) -> int:
         """Return how many lines the longest name of a row has."""
         return max((name.count("\n") + 1 for name in self.drawn["row"]), default=1)
 
 
 def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
-    """Return one row for each effect of a comparison, in groups; if these are too many, operations first.
+    """Return one row for each effect of a comparison, in groups; if these are too many, a view for each question.
 
-    What is lower-is-better is turned round, so that a higher ratio is always better.
+    Rates and times come first. A view that still has too many effects has a row for each operation; after these
+    views there is one for each operation.
+
+    Where lower is better, the ratio is inverted, so that a higher ratio is always better.
     """
     rows = ordered(effects(comparison))
     every = turned(rows).drop_nulls("place")
@@ -82,7 +93,14 @@ def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
     if every.height <= most:
         drawn = _in_order(_grouped(named, ""))
     else:
-        views: list[Iterable[dict[str, Any]]] = [_by_operation(named)]
+        of_speed = named.sort(pl.col("asks") != _SPEED, maintain_order=True)
+        several = named["asks"].n_unique() > 1
+        views: list[Iterable[dict[str, Any]]] = []
+        for (asks,), of in of_speed.group_by("asks", maintain_order=True):
+            view = str(asks) if several else "all"
+            views.append(
+                _grouped(of, view) if of.height <= most else _by_operation(of, _BY_OPERATION.format(view))
+            )
         views += (_grouped(of, str(name)) for (name,), of in named.group_by("task", maintain_order=True))
         drawn = pl.concat(map(_in_order, views))
     return Rows(drawn, every, rows.height - every.height)
@@ -100,7 +118,7 @@ def _bound(name: str) -> pl.Expr:
 
 
 def turned(rows: pl.DataFrame) -> pl.DataFrame:
-    """Give each row the place of its point, at its ratio or its bound, and turn what is lower-is-better round."""
+    """Give each row the place of its point, at its ratio or its bound, and invert it where lower is better."""
     of_bound = pl.coalesce(_bound("rounding_low"), _bound("rounding_high"))
     rows = rows.with_columns(place=pl.coalesce("ratio", of_bound), above=pl.col("rounding_low").is_not_null())
     lower = pl.col("better") == "lower"
@@ -115,7 +133,8 @@ def turned(rows: pl.DataFrame) -> pl.DataFrame:
 def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
     """Give each effect the name of its row, of its task and of its group, the text beside it and its sentences."""
     names = varying(rows)
-    several = rows.select(QUESTION.alias("question"))["question"].n_unique() > 1
+    rows = rows.with_columns(QUESTION.alias("question"))
+    several = rows["question"].n_unique() > 1
     pairs = rows.select("level", "baseline").n_unique()
     baselines = rows["baseline"].n_unique()
     said = []
@@ -128,6 +147,7 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
             {
                 "name": ", ".join(filter(None, parts)),
                 "task": ", ".join(filter(None, (row["pattern"], cell_text("operation", row["operation"])))),
+                "asks": _SPEED if row["question"] == "pace" else metric,
                 "text": _text(row),
                 "head": _head(row, pairs, baselines),
                 "reason": " ".join(_reasons(row)),
@@ -137,7 +157,8 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
         )
     figures = _figures(comparison)
     texts = pl.DataFrame(
-        said, schema=dict.fromkeys(("name", "task", "text", "head", "reason", "summary", "shown"), pl.String)
+        said,
+        schema=dict.fromkeys(("name", "task", "asks", "text", "head", "reason", "summary", "shown"), pl.String),
     )
     named = rows.with_columns(*texts.get_columns()).join(
         figures, on=["effect", "study", "level", "baseline"], how="left", nulls_equal=True, maintain_order="left"
@@ -187,7 +208,7 @@ def _head(row: dict[str, Any], pairs: int, baselines: int) -> str:
         case "equivalent":
             return f"equal within {percent(row['margin'] - 1)}"
         case "inconclusive":
-            return "left open by these runs"
+            return "inconclusive"
         case "single runs":
             return "single runs: no interval, no verdict"
         case "bound only":
@@ -217,11 +238,13 @@ def _grouped(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
 
 def _head_rows(head: str, view: str) -> Iterator[dict[str, Any]]:
     """Yield a head, with an empty row above it, and as many rows as its lines take."""
-    lines = textwrap.wrap(head, _HEAD_CHARACTERS)
+    lines, wide = textwrap.wrap(head, _HEAD_CHARACTERS), textwrap.wrap(head, _WIDE_HEAD_CHARACTERS)
+    if_narrow = math.ceil((HEAD_LINE * len(lines) + GROWS) / _NARROW_STEP)
+    if_wide = math.ceil(HEAD_LINE * len(wide) / STEP)
     yield {"view": view, "kind": "gap", "row": ""}
-    for number in range(math.ceil(HEAD_LINE * len(lines) / STEP)):
-        text = {} if number else {"head": "\n".join(lines)}
-        kind = "head" if number * _NARROW_STEP < HEAD_LINE * len(lines) + _HEAD_DROP else "gap"
+    for number in range(max(if_narrow, if_wide)):
+        text = {} if number else {"head": "\n".join(lines), "wide_head": "\n".join(wide)}
+        kind = "gap" if number >= if_narrow else "fold" if number >= if_wide else "head"
         yield {"view": view, "kind": kind, "row": " " * (1 + number % 2)} | text  # rows of one name would be one
 
 
@@ -246,7 +269,7 @@ def tone(verdict: str) -> str:
     return tones.get(verdict, "open")
 
 
-def _by_operation(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _by_operation(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
     """Yield all effects of each operation and level on one row, with their median and their ends as its text."""
     several = rows["shown"].n_unique() > 1
     for (task, shown), group in rows.group_by("task", "shown", maintain_order=True):
@@ -254,10 +277,10 @@ def _by_operation(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
             pl.min("place"), pl.median("place").alias("middle"), pl.max("place").alias("high")
         ).row(0)
         name = _wrapped(f"{task}, {shown}" if several else str(task))
-        text = interval_words(middle, low, high)
+        text = group.row(0, named=True)["text"] if group.height == 1 else interval_words(middle, low, high)
         for number, row in enumerate(group.iter_rows(named=True)):
             look = "open" if row["verdict"] == "not comparable" else tone(row["verdict"])
-            yield _row(row, ALL, name, text if number == 0 else "") | {
+            yield _row(row, view, name, text if number == 0 else "") | {
                 "tone": look,
                 "summary": f"{row['name']}: {row['text']}",
                 "ci_low": None,

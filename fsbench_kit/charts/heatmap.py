@@ -13,7 +13,7 @@ from fsbench_kit.analysis.metrics import instead
 from fsbench_kit.charts.style import REFERENCE, captions, check_size, joined, nothing, panels
 from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.vocabulary import METRICS
-from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
+from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, percent, ratio_text
 
 _TILE: Final = 62
 _TILE_HEIGHT: Final = 22
@@ -81,11 +81,12 @@ def ratio_map(
     ratios = rows["ratio"].drop_nulls()
     levels, against = joined(rows["level"]), joined(rows["baseline"])
     name = metric_text(metric, "value")
-    ahead, behind = (ratios > 1).sum(), (ratios < 1).sum()
+    margin = rows["margin"].max()
+    ahead, behind = (ratios > margin).sum(), (ratios < 1 / margin).sum()
     if rows["better"][0] == "lower":
         ahead, behind = behind, ahead
-    counts = f"ahead of {against} in {ahead}, behind in {behind} of {ratios.len()} tiles"
-    heading = title or f"{name}: {levels} {counts}"
+    alike = f"within {percent(margin - 1)} of {against} in {ratios.len() - ahead - behind} of {ratios.len()} cells"
+    heading = title or f"{name}: {levels} {alike}, ahead in {ahead}, behind in {behind}"
     steps = [step for step in (1, 2, 4, 16, 64, 256, 1024) if math.sqrt(math.log2(step)) <= end]
     marked = [sign * math.sqrt(math.log2(step)) for step in steps for sign in ((-1, 1) if step > 1 else (1,))]
     colour = alt.Color(

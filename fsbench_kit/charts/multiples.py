@@ -63,7 +63,7 @@ def small_multiples(
 ) -> alt.Chart | alt.FacetChart:
     """Draw the ratios of a comparison in panels, one for each value of a second factor, on one common axis.
 
-    Further right is always better: what is lower-is-better is turned round.
+    Further right is always better: where lower is better, the ratio is inverted.
 
     Parameters
     ----------

@@ -95,6 +95,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
     )
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=shapes))
+    fill = alt.Fill("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=["white", colours[1]]))
     places = ratio_axis("place:Q", "ratio", *ends)
     hair = (ends[1] / ends[0]) ** (0.5 / _WIDTH)
     chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
@@ -111,12 +112,9 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         .encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair), y="row:N"),
         base.mark_rule(strokeWidth=1).encode(x="pair_low:Q", x2="pair_high:Q"),
         base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q"),
-        base.transform_filter(alt.datum.whose == PUBLISHED)
-        .mark_point(size=80, filled=False, fill="white", strokeWidth=1.8, opacity=1)
-        .encode(x=places, shape=shape),
-        base.transform_filter(alt.datum.whose == REPLICATED)
-        .mark_point(size=80, filled=True, opacity=1)
-        .encode(x=places, shape=shape),
+        base.transform_filter("isValid(datum.whose)")
+        .mark_point(size=80, strokeWidth=1.8, opacity=1)
+        .encode(x=places, shape=shape, fill=fill),
         data=data,
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT, **{"for": "position"}),
@@ -244,7 +242,9 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         color=colour,
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("effect", "judged", "published", "replicated")],
     )
-    of_studies = alt.Legend(columns=2, orient="bottom", symbolStrokeColor=REFERENCE, symbolFillColor="white")
+    of_studies = None
+    if effects["study"].n_unique() > 1:
+        of_studies = alt.Legend(columns=2, orient="bottom", symbolStrokeColor=REFERENCE, symbolFillColor="white")
     line = alt.Chart(pl.DataFrame({"published_ratio": [low, high], "ratio": [low, high]}))
     dashed: dict[str, Any] = {"color": REFERENCE, "strokeDash": [4, 3]}
     chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet

@@ -125,6 +125,24 @@ def ratio_axis(field: str, title: str, low: float, high: float) -> alt.X:
     )
 
 
+def legible(ticks: Sequence[float], low: float, high: float, width: int) -> list[float]:
+    """Return the ticks of a log axis of ratios whose labels fit beside each other; that at 1 is the first to stay.
+
+    >>> legible([0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5], 0.25, 1.7, 190)
+    [0.3, 0.4, 0.6, 0.8, 1.0, 1.5]
+    """
+    kept: list[tuple[float, float, float]] = []
+    for tick in sorted(ticks, key=lambda tick: abs(math.log(tick))):
+        place = width * math.log(tick / low) / math.log(high / low)
+        half = _DIGIT * len(f"{tick:g}") / 2
+        if all(abs(place - other) >= half + of_other + _DIGIT for _, other, of_other in kept):
+            kept.append((tick, place, half))
+    return sorted(tick for tick, _, _ in kept)
+
+
+_DIGIT: Final = 6.5
+"""How wide a digit of an axis is, in pixels."""
+
 _LONGEST_RULE: Final = 4.0
 """How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
 _EDGE: Final = 1.06

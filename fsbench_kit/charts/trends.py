@@ -116,7 +116,7 @@ def _left_of(field: str, levels: alt.X) -> alt.X:
 
 
 def _drawn(rows: pl.DataFrame, found: Trend) -> pl.DataFrame:
-    """Give rows their panel, their place, and their words; what is lower-is-better is turned round."""
+    """Give rows their panel, their place, and their words; where lower is better, the ratio is inverted."""
     lower = pl.col("better") == "lower"
     at = "since" if "since" in rows.columns else "level"
     rows = rows.with_columns(

@@ -81,8 +81,8 @@ def replicate_command(
     replicated = fsb.read(result.folder)
     found = side_by_side(published, replicated, left_out=left_out(published, result.folder))
     out.print(tables.replication_table(found))
-    said = tables.reproduced_sentence(reproduced(found))
-    for sentence in (*tables.replication_findings(found), said, *caveats(replicated)):
+    counted = tables.reproduced_findings(reproduced(found))
+    for sentence in (*tables.replication_findings(found), *counted, *caveats(replicated)):
         out.print(sentence)
     out.print(f"The runs are in {result.folder}")
     for run, failure in result.failures.items():

@@ -1,4 +1,4 @@
-"""The index of a site: what each report asks, found and is about, and the search over that."""
+"""The index of a site: what each report found and is about, and the search over that."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Entry:
     """
 
     title: str
-    question: str
     findings: tuple[str, ...]
     facets: Mapping[str, Sequence[str]]
     manifest: Manifest

@@ -137,11 +137,10 @@ def _publish(
             mask.rewrite(file)
         manifest = type(manifest).model_validate(mask.over(manifest.model_dump(mode="json")))
     notebook = load(job.executed if good else job.source(root))
-    own_title, question = title_and_question(notebook)
+    own_title, _ = title_and_question(notebook)
     title = spec.title or own_title or spec.name
     entry = Entry(
         title=title,
-        question=question,
         findings=tuple(findings(notebook)),
         facets=facets(notebook),
         manifest=manifest,

@@ -14,7 +14,7 @@ from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import setting_kind
+from fsbench_kit.model.vocabulary import DIAGNOSTICS, setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import counted, listed, one_line, text_of
@@ -49,6 +49,39 @@ def contents(dataset: Dataset) -> str:
         f"; {counted(grave, 'warning')} about the logs" if grave else "",
     ]
     return "".join(parts) + "."
+
+
+def reading_findings(dataset: Dataset) -> list[str]:
+    """Say whether all figures of some logs were understood, what warnings there are, and what the logs hold.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> reading_findings(fsb.read("raw_results/published/raid1-hdd-2020"))[0]
+    'Every figure in these logs was understood: 689 figures of 15 runs.'
+    """
+    check_given(dataset, Dataset, "fsb.read(path)")
+    figures = counted(dataset.measurements.filter("primary").height, "figure")
+    of = f"{figures} of {counted(dataset.runs.height, 'run')}"
+    unread = dataset.diagnostics.filter(code="UNREAD_FIGURE").height
+    errors = dataset.diagnostics.filter(severity="error").height
+    if unread:
+        first = f"Not all was understood: {counted(unread, 'place')} with figures, beside {of} that were read."
+    elif errors:
+        first = f"Not all was read: {counted(errors, 'error')}, beside {of}."
+    else:
+        first = f"Every figure in these logs was understood: {of}."
+    kinds = (
+        dataset.diagnostics.filter(pl.col("severity") != "note")
+        .group_by("severity", "code", maintain_order=True)
+        .agg(pl.len().alias("times"), pl.col("message").first())
+        .sort("severity", "times", descending=[False, True], maintain_order=True)
+    )
+    told = [
+        f"{DIAGNOSTICS[code][1].rstrip('.')} ({counted(times, 'time')}; such as: {one_line(said).rstrip('.')})."
+        for code, times, said in kinds.select("code", "times", "message").rows()
+    ]
+    return [first, *told, contents(dataset)]
 
 
 def failed_runs(dataset: Dataset) -> list[str]:
@@ -193,7 +226,11 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
-    number = counted(dataset.diagnostics.height, "diagnostic") if rows.height else "No diagnostics"
+    number = (
+        counted(dataset.diagnostics.height, "diagnostic")
+        if rows.height
+        else "Reading these logs gave no warnings."
+    )
     return table(rows.head(most), f"{number}{left_out}")
 
 

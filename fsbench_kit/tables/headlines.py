@@ -1,4 +1,4 @@
-"""What a comparison found: which effects are decided, what is equal, what stays open and why; then the tallies."""
+"""What a comparison found: verdicts, what is equal, inconclusive or not comparable and why; then the tallies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fsbench_kit.model.parsing import parse
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
 from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
-from fsbench_kit.tables.verdicts import DECIDED, names_of, sentence, tells_operation
+from fsbench_kit.tables.verdicts import DECIDED, brief, names_of, sentence, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     """Say what a comparison found.
 
-    One sentence for each effect that is decided comes first, the largest before others; then what is equal, what
-    stays open, and what is not comparable and why; and last how many effects have which verdict.
+    One sentence for each effect with a verdict comes first, the largest before others; then what is equal, what
+    is inconclusive, and what is not comparable and why; and last how many effects have which verdict.
 
     Rows that say the same in several metrics are one effect, and what an operation shows without, with and in its
     sync is named once. Where nothing is decided because runs are single ones, the largest ratios stand first, with
@@ -51,13 +51,11 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     largest = rows.sort(_ASIDE, -_SIZE, nulls_last=True, maintain_order=True)
     names = varying(rows)
     decided = largest.filter(pl.col("verdict").is_in(DECIDED))
-    said = list(_named(decided, names, most, "decided"))
+    said = list(_named(decided, names, most, "with a verdict"))
     if not said:
         single = largest.drop_nulls("break_even_cv")
         comparable = single.filter(verdict="single runs")
-        said = list(
-            _named(single if comparable.is_empty() else comparable, names, most, "measured in single runs")
-        )
+        said = list(_named(single if comparable.is_empty() else comparable, names, most, "from single runs"))
     for _, between in rows.group_by("baseline", "level", maintain_order=True):
         said += [
             say(of, names)
@@ -93,12 +91,12 @@ def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> It
     for row in first.head(most).iter_rows(named=True):
         yield _of_cell(row, names)
     if (more := first.height - most) > 0:
-        yield f"{counted(more, 'more effect')} {'is' if more == 1 else 'are'} {what}."
+        yield f"{counted(more, 'more effect')} {what}."
 
 
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
     label = cell_label(row, [name for name in names if name != "operation" or not tells_operation(row)])
-    return f"{label}: {sentence(row)}" if label else sentence(row)
+    return f"{label}: {brief(row)}" if label else brief(row)
 
 
 def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:
@@ -114,12 +112,12 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"Whether {level} or {baseline} is better stays open in {_cells(rows, names)}"
+    said = f"These runs do not show whether {level} or {baseline} is better in {_cells(rows, names)}"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or not math.isfinite(widest := max(ends.to_list())):
         return f"{said}."
     apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
-    return f"{said}; a difference of more than {apart} is excluded."
+    return f"{said}; they differ by {apart} at most."
 
 
 _AS_FACTOR: Final = 2
@@ -137,8 +135,8 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     code, number = counts.most_common(1)[0]
     meaning = REASONS[code].meaning
     differ = _what_differs(rows.filter(pl.col("reasons").list.contains(code)))
-    why = f": {differ}" if differ else f": {meaning[:1].lower()}{meaning[1:]}"
-    return f"{said}{why}" if number == rows.height else f"{said}, {number:,} of them for this reason{why}"
+    why = differ or f"{meaning[:1].lower()}{meaning[1:]}"
+    return f"{said}{'' if number == rows.height else f', in {number:,} of them'} because {why}"
 
 
 def _what_differs(rows: pl.DataFrame) -> str | None:

@@ -6,6 +6,7 @@ All of it is plain text, which may hold names from logs, and is shown as it is, 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
@@ -276,7 +277,20 @@ def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
     # The alignment stands in the cell because JupyterLab's own style would override a class.
     more = "".join(f' {name}="{value}"' for name, value in attributes.items())
     wrap = ";white-space:nowrap" if column.justify == "right" else ""
-    return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{escape(text)}</{tag}>'
+    return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{_breaking(text)}</{tag}>'
+
+
+def _breaking(text: str) -> str:
+    """Escape a text so that a browser breaks paths and lists after their signs, and intervals not at all."""
+    shown = escape(text)
+    if _LONG_WORD.search(text):
+        return _SIGN.sub(r"\g<0><wbr>", shown)
+    return _INTERVAL.sub(r'<span style="white-space:nowrap">\g<0></span>', shown)
+
+
+_LONG_WORD: Final = re.compile(r"\S{21}")
+_SIGN: Final = re.compile(r"[/_,;=|:](?=\S)")
+_INTERVAL: Final = re.compile(r"\[[\d.,]+, [\d.,]+\]")
 
 
 def table(frame: pl.DataFrame, caption: str, *, heads: Mapping[str, str] | None = None) -> Table:

@@ -12,7 +12,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
-from fsbench_kit.tables.verdicts import compared, reach, tells_operation
+from fsbench_kit.tables.verdicts import compared, in_short, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -184,16 +184,14 @@ _JUDGED: Final = ("same", "opposite", "no difference")
 
 def _finding(row: Mapping[str, Any], names: list[str]) -> str:
     row = {**row, "factor": "filesystem"}
-    again = f"{compared(row, row['ratio'])} ({reach(row, row['ci_low'], row['ci_high'])})"
-    conjunction = "and" if row["direction"] == "same" else "but"
-    in_study = compared(row, row["published_ratio"], of_level=False)
-    said = f"{again}, {conjunction} {in_study} in the study."
+    but = "" if row["direction"] == "same" else "but "
+    said = compared(row, f"{but}{in_short(row, row['published_ratio'])} in the study")
     untold = [name for name in names if name != "operation" or not tells_operation(row)]
     return f"{cell}: {said}" if (cell := cell_label(row, untold)) else said
 
 
-def reproduced_sentence(counts: pl.DataFrame) -> str:
-    """Say what became of published effects: of how many the direction came out again, and of how many the size.
+def reproduced_findings(counts: pl.DataFrame) -> list[str]:
+    """Say of how many published effects the direction and the size came out again, and count the others.
 
     Parameters
     ----------
@@ -204,26 +202,26 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
     --------
     >>> from fsbench_kit.launch.replicate import replications, reproduced
     >>> counts = reproduced(replications("raw_results/published/fio-nvme-2021"))
-    >>> reproduced_sentence(counts).partition(" came out ")[0]
+    >>> reproduced_findings(counts)[0].partition(" came out ")[0]
     'All 4 published effects that can be judged'
     """
     if counts.is_empty():
-        return NO_RATIO
+        return [NO_RATIO]
     total = counts.sum().row(0, named=True)
     run, effects, judged = total["run"], total["effects"], total["judged"]
     if not run:
-        return f"None of {effects} published effects was run again."
+        return [f"None of {effects} published effects was run again."]
     some = f"Of {effects} published effects, {run}" if run < effects else f"All {effects} published effects"
-    others = _listed(total, {"open": "are left open", "not comparable": "cannot be compared"})
+    others = _listed(total, {"open": "are inconclusive", "not comparable": "cannot be compared"})
     if not judged:
-        return f"{some} were run again, and none can be judged: {others}."
+        return [f"{some} were run again, and none can be judged: {others}."]
     same = came_out(judged, total["same"], total["size"])
     against = _listed(
         total, {"opposite": "came out in the other direction", "no difference": "without a difference"}
     )
     missing = f"{effects - run} were not run again" if run < effects else ""
     rest = ", ".join(filter(None, (others, missing)))
-    return "; ".join(filter(None, (same, against))) + (f". Of the others, {rest}." if rest else ".")
+    return ["; ".join(filter(None, (same, against))) + ".", *([f"Of the others, {rest}."] if rest else [])]
 
 
 def came_out(judged: int, same: int, size: int) -> str:
@@ -232,13 +230,13 @@ def came_out(judged: int, same: int, size: int) -> str:
     Examples
     --------
     >>> came_out(judged=4, same=3, size=1)
-    '3 of 4 published effects that can be judged came out in the same direction, 1 of them in the same size too'
+    '3 of 4 published effects that can be judged came out in the same direction, 1 of them with the same size'
     """
     them = f"{counted(judged, 'published effect')} that can be judged came out in the same direction"
     if not same:
         return f"None of {them}"
     some = f"All {them}" if same == judged > 1 else f"{same} of {them}"
-    return f"{some}, {'all' if size == same > 1 else size or 'none'} of them in the same size too"
+    return f"{some}, {'all' if size == same > 1 else size or 'none'} of them with the same size"
 
 
 def _listed(total: Mapping[str, int], words: Mapping[str, str]) -> str:

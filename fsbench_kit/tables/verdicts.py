@@ -30,37 +30,44 @@ class _Words(NamedTuple):
     bare: str = "be"
     task: str = ""
 
-    def by(self, ratio: float) -> str:
+    def by(self, ratio: float, *, times: bool = False) -> str:
         """Say what a ratio means, without the other group: ``10 % faster``, ``2.40 times as fast``."""
-        if _LEAST <= ratio < 2:
-            return f"{percent(abs(ratio - 1))} {self.more if ratio >= 1 else self.less}"
-        return f"{ratio_text(ratio)} {self.times}".rsplit(" ", 1)[0]
+        if times or in_times(ratio):
+            return f"{ratio_text(ratio)} {self.times}".rsplit(" ", 1)[0]
+        return f"{percent(abs(ratio - 1))} {self.more if ratio >= 1 else self.less}"
 
-    def than(self, ratio: float) -> str:
+    def than(self, ratio: float, *, times: bool = False) -> str:
         """Say the same beside the other group: ``10 % faster than``, ``2.40 times as fast as``."""
         if ratio == 1:
             return self.same
-        return f"{self.by(ratio)}{self.noun} than" if _LEAST <= ratio < 2 else f"{ratio_text(ratio)} {self.times}"
+        if times or in_times(ratio):
+            return f"{ratio_text(ratio)} {self.times}"
+        return f"{self.by(ratio)}{self.noun} than"
 
-    def end(self, ratio: float) -> str:
-        """Say one end of a reach, which leaves out what it is of: ``10 % lower``, ``2.40 times``."""
+    def short(self, ratio: float) -> str:
+        """Say the same without what it is of: ``10 % lower``, ``2.40 times``."""
         return self.by(ratio).removesuffix(f" the{self.noun}")
 
-    def reach(self, low: float, high: float) -> str:
-        """Say from where to where a ratio may lie: ``3 to 17 %``, ``2.10 to 2.40 times``."""
-        if 1 < low < 2 <= high or high < _LEAST:
-            return f"{ratio_text(low)} to {self.end(high)}"
-        if low < _LEAST and high < 1:
-            return f"{ratio_text(low)} to {ratio_text(high)} times"
-        if low < 1 < high or low < 2 <= high:
-            return f"{self.end(low)} to {self.end(high)}"
-        if low >= 2:
-            return f"{ratio_text(low)} to {ratio_text(high)} times"
+    def reach(self, low: float, high: float, *, times: bool = False) -> str:
+        """Say where a ratio may lie: ``3 to 17 %``, ``4 % slower to 9 % faster``, ``2.10 to 2.40``."""
+        if times or in_times(low, high):
+            return f"{ratio_text(low)} to {ratio_text(high)}"
+        if low < 1 < high:
+            return f"{self.by(low)} to {self.by(high)}"
         near, far = sorted((abs(low - 1), abs(high - 1)))
         ends = [percent(end).removesuffix(_PERCENT) for end in (near, far)]
         if ends[0] == ends[1]:
             ends = [digits(100 * end) for end in (near, far)]
         return " to ".join(ends) + _PERCENT
+
+
+def in_times(*ratios: float | None) -> bool:
+    """Whether a ratio, or the end of its interval, is given as such, and not in per cent.
+
+    >>> in_times(1.84, 1.63, 2.07), in_times(1.5, 1.4, 1.6)
+    (True, False)
+    """
+    return any(ratio is not None and not _LEAST <= ratio < 2 for ratio in ratios)
 
 
 _LEAST: Final = 0.02
@@ -77,8 +84,9 @@ def _words(row: Mapping[str, Any]) -> _Words:
         return _FAST
     noun = _NOUNS.get(row["metric"], row["metric"].replace("_", " "))
     if row["metric"] in _TIMES:
-        same = f"as much {noun} as"
-        return _Words("takes", "took", "more", "less", f"times the {noun} of", same, f" {noun}", "take")
+        of_sync = "" if noun == "time" else " with its sync"
+        long = f"as long{of_sync} as"
+        return _Words("takes", "took", "more", "less", f"times {long}", long, f" {noun}", "take")
     noun = noun if row["statistic"] == "value" else f"{row['statistic']} {noun}"
     same = f"the same {noun} as"
     return _Words("has", "had", "higher", "lower", f"times the {noun} of", same, f" {noun}", "have")
@@ -105,19 +113,24 @@ def tells_operation(row: Mapping[str, Any]) -> bool:
     return operation is not None and operation.verb is not None and row["metric"] in _RATES | _TIMES
 
 
-def compared(row: Mapping[str, Any], ratio: float, *, of_level: bool = True) -> str:
-    """Say what a ratio of a row's groups means: ``xfs writes 10 % faster than ext4``, or ``wrote 10 % faster``."""
+def compared(row: Mapping[str, Any], said: str) -> str:
+    """Say what a ratio means, and in brackets its interval and what else is `said` of it."""
     words, (level, baseline) = _doing(row), names_of(row)
-    if of_level:
-        return f"{level} {words.verb} {words.than(ratio)} {baseline}{words.task}"
-    if ratio == 1:
-        return f"{words.past} {words.same} {baseline}"
-    return f"{words.past} {words.by(ratio)}{words.noun if _LEAST <= ratio < 2 else ''}"
+    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}; {said})."
 
 
-def reach(row: Mapping[str, Any], low: float, high: float) -> str:
-    """Say from where to where the ratio of a row may lie."""
-    return _words(row).reach(low, high)
+def in_short(row: Mapping[str, Any], ratio: float) -> str:
+    """Say what a ratio of a row's groups means, without what it is of: ``10 % lower``, ``2.40 times``."""
+    words = _words(row)
+    return words.same.rsplit(" ", 1)[0] if ratio == 1 else words.short(ratio)
+
+
+def _told(words: _Words, ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """Say a ratio beside the other group, and from where to where it may lie, both in one way."""
+    times = in_times(ratio, low, high)
+    reach = "" if low is None or high is None else words.reach(low, high, times=times)
+    return words.than(ratio, times=times), reach
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -140,7 +153,7 @@ def sentence(row: Mapping[str, Any]) -> str:
 
 DECIDED: Final = ("better", "worse")
 
-_TURNED: Final = 0.1
+_TURNED: Final = 0.5
 """A smaller ratio is told from the other group: 125 times is easier to grasp than 0.008 times."""
 
 
@@ -169,9 +182,10 @@ def changed(row: Mapping[str, Any]) -> str:
     )
     earliest, latest = one_line(row["earliest"]), one_line(row["latest"])
     place = "" if earliest == latest else f"; it may have come with any {factor} from {earliest} to {latest}"
-    reach = "" if row["ci_low"] is None else f"{words.reach(row['ci_low'], row['ci_high'])}{_unless_usual(row)}; "
+    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    reach = f"{reach}{_unless_usual(row)}; " if reach else ""
     besides = f" There is no verdict: {' '.join(row['footnotes'])}" if row["verdict"] not in DECIDED else ""
-    return f"{words.verb} {words.than(row['ratio'])} before ({reach}{evidence}{place}).{besides}"
+    return f"{words.verb} {than} before ({reach}{evidence}{place}).{besides}"
 
 
 def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -195,8 +209,9 @@ def _decided(row: Mapping[str, Any]) -> str:
     ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
     if worse:
         ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
-    reach = "" if low is None else f"{words.reach(low, high)}{_unless_usual(row)}; "
-    return f"{better} {words.verb} {words.than(ratio)} {other}{words.task} ({reach}{_evidence(row, better)})."
+    than, reach = _told(words, ratio, low, high)
+    reach = f"{reach}{_unless_usual(row)}; " if reach else ""
+    return f"{better} {words.verb} {than} {other}{words.task} ({reach}{_evidence(row, better)})."
 
 
 def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
@@ -225,7 +240,7 @@ _USUAL: Final = 0.95
 def _equivalent(row: Mapping[str, Any]) -> str:
     words, (level, baseline) = _doing(row), names_of(row)
     margin, low, high = percent(row["margin"] - 1), row["ci_low"], row["ci_high"]
-    if low is None or low <= 1 <= high:
+    if low is None or low <= 1 <= high or in_times(low, high):
         reach = "" if low is None else f"{words.reach(low, high)}; "
         said = f"{level} {words.verb} {words.same} {baseline}{words.task}, within the margin of {margin}"
         return f"{said} ({reach}{_evidence(row)})."
@@ -235,27 +250,32 @@ def _equivalent(row: Mapping[str, Any]) -> str:
 
 
 def _open(row: Mapping[str, Any]) -> str:
-    """Say what is left open, what is excluded all the same, and why there is no more."""
+    """Say what was measured, what is excluded, and why there is no verdict."""
     words, (level, baseline) = _doing(row), names_of(row)
     if row["ratio"] is None:
         return _bound(row)
-    measured = f"{level} {words.past} {words.than(row['ratio'])} {baseline}{words.task}"
+    low, high = row["ci_low"], row["ci_high"]
+    ends = (low, high) if row["prediction_low"] is None else (row["prediction_low"], row["prediction_high"])
+    than, reach = _told(words, row["ratio"], *ends)
+    measured = f"{level} {words.past} {than} {baseline}{words.task}"
     if row["break_even_cv"] is not None:
-        vary = f"runs that vary by {percent(row['break_even_cv'])} (CV) or more could differ as much by chance"
-        return f"{measured} in {single_figures(row)}; {vary}."
+        vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
+        return f"{measured} ({single_figures(row)}; {vary})."
     if row["prediction_low"] is not None:
-        reach = words.reach(row["prediction_low"], row["prediction_high"])
         return (
             f"{measured}, with {single_figure(row)} in one group: {reach} if that group varies as much as the "
             "other, which these runs cannot show."
         )
-    low, high = row["ci_low"], row["ci_high"]
     if low is None:
         return f"{measured}, but no confidence interval is possible."
     if low <= 1 <= high:
-        reach = f"{words.bare} anywhere from {words.end(low)} to {words.than(high)} {baseline}{words.task}"
-        return f"{level} may {reach} ({_evidence(row)}): these runs leave open which is better."
-    measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
+        times = in_times(low, high)
+        anywhere = (
+            f"{ratio_text(low) if times else words.short(low)} to {words.than(high, times=times)} {baseline}"
+        )
+        said = f"{level} may {words.bare} anywhere from {anywhere}{words.task} ({_evidence(row)})"
+        return f"{said}: these runs do not show which is better."
+    measured = f"{measured} ({reach}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:
         return f"{measured}, but two {row['over']} are too few for a verdict."
     if row["p"] >= 1 - row["confidence"]:
@@ -278,14 +298,26 @@ def _bound(row: Mapping[str, Any]) -> str:
 
 
 def _not_comparable(row: Mapping[str, Any]) -> str:
-    words, (level, baseline) = _doing(row), names_of(row)
+    level, baseline = names_of(row)
     withheld = [code for code in row["reasons"] if code in codes("no ratio", "verdict withheld")]
     why = " ".join(REASONS[code].meaning for code in withheld)
     if row["ratio"] is None:
         return f"{level} and {baseline} cannot be compared: {why[:1].lower()}{why[1:]}"
-    reach = "" if row["ci_low"] is None else f"{words.reach(row['ci_low'], row['ci_high'])}; "
-    said = f"{level} {words.past} {words.than(row['ratio'])} {baseline}{words.task} ({reach}{_evidence(row)})"
-    return f"{said}. There is no verdict: {why[:1].lower()}{why[1:]}"
+    return f"{_withheld(row)}). There is no verdict: {why[:1].lower()}{why[1:]}"
+
+
+def brief(row: Mapping[str, Any]) -> str:
+    """Say what a row shows as `sentence` does, but for why there is no verdict."""
+    if row["verdict"] != "not comparable" or row["ratio"] is None:
+        return sentence(row)
+    return f"{_withheld(_turned(row) if row['ratio'] < _TURNED else row)}; no verdict)."
+
+
+def _withheld(row: Mapping[str, Any]) -> str:
+    words, (level, baseline) = _doing(row), names_of(row)
+    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    reach = f"{reach}; " if reach else ""
+    return f"{level} {words.past} {than} {baseline}{words.task} ({reach}{_evidence(row)}"
 
 
 def single_figures(row: Mapping[str, Any]) -> str:

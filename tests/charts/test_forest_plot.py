@@ -86,7 +86,7 @@ def test_what_is_lower_is_better_is_turned_round(comparison: Compare) -> None:
     assert (behind["filled"], behind["ci_low"], behind["ci_high"]) == (0.5, 0.4, 0.625)
     assert behind["text"] == "0.50 (0.40 to 0.62)"
     assert (_name(ahead), _name(behind)) == ("bandwidth", "completion latency, p99")
-    assert "what is lower-is-better is turned round" in explained_of(spec)
+    assert "where lower is better, the ratio is inverted" in explained_of(spec)
 
 
 def test_groups_say_what_is_decided_the_largest_effect_first(comparison: Compare) -> None:
@@ -101,7 +101,7 @@ def test_groups_say_what_is_decided_the_largest_effect_first(comparison: Compare
     )
     spec = spec_of(charts.forest(rows))
     *heads, withheld = _heads(spec)
-    assert heads == ["xfs behind ext4", "xfs ahead of ext4", "equal within 5 %", "left open by these runs"]
+    assert heads == ["xfs behind ext4", "xfs ahead of ext4", "equal within 5 %", "inconclusive"]
     assert withheld.startswith("not comparable: the data are less than twice the memory")
     assert [(row["filled"] or row["hollow"], row["tone"]) for row in _effects(spec)] == [
         (0.2, "shown"),
@@ -146,7 +146,7 @@ def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(c
         "block size 4 KiB: xfs writes 84\N{NO-BREAK SPACE}% faster than ext4 "
         "(71 to 98\N{NO-BREAK SPACE}%; ahead in all 5 rounds)."
     )
-    assert "xfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 in one run each" in spec["description"]
+    assert "xfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 (one run each;" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
 

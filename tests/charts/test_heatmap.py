@@ -63,14 +63,17 @@ def test_files_of_one_size_make_one_map_over_record_size_and_operation(compariso
     assert [(row["down"], row["across"]) for row in data_of(spec)] == [
         (name, size) for size in ("512 B", "4 KiB") for name in ("write", "random read")
     ]
-    assert heading_of(spec) == "Bandwidth: xfs ahead of ext4 in 4, behind in 0 of 4 tiles"
+    assert (
+        heading_of(spec)
+        == "Bandwidth: xfs within 5\N{NO-BREAK SPACE}% of ext4 in 0 of 4 cells, ahead in 4, behind in 0"
+    )
 
 
 def test_what_is_lower_is_better_is_ahead_below_1(comparison: Compare) -> None:
     latency = {"metric": "latency", "better": "lower"}
     rows = [_tile(size, MIB, ratio) | latency for size, ratio in ((512, 0.5), (KIB, 0.8), (4 * KIB, 2.0))]
     heading = heading_of(spec_of(charts.ratio_map(comparison(*rows), metric="latency")))
-    assert heading == "Latency: xfs ahead of ext4 in 2, behind in 1 of 3 tiles"
+    assert heading == "Latency: xfs within 5\N{NO-BREAK SPACE}% of ext4 in 0 of 3 cells, ahead in 2, behind in 1"
 
 
 def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comparison: Compare) -> None:
@@ -84,14 +87,17 @@ def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comp
     spec = spec_of(charts.ratio_map(comparison(*rows)))
     assert spec["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["2 MiB", "16 KiB", "4 KiB", "512 B"]
     assert spec["facet"]["sort"] == ["write", "random read"]
-    assert heading_of(spec) == "Bandwidth: xfs ahead of ext4 in 16, behind in 0 of 16 tiles"
+    assert (
+        heading_of(spec)
+        == "Bandwidth: xfs within 5\N{NO-BREAK SPACE}% of ext4 in 0 of 16 cells, ahead in 16, behind in 0"
+    )
 
 
 def test_each_matrix_of_a_comparison_has_a_map_and_nothing_else_has(comparison: Compare) -> None:
     sides = [_tile(size, MIB, 1.5, level=level) for level in ("xfs", "zfs") for size in (4 * KIB, 8 * KIB)]
     alone = _tile(4 * KIB, MIB, 1.5, study="other")
     maps = [heading_of(spec_of(chart)) for chart in charts.ratio_maps(comparison(*sides, alone))]
-    assert [text.partition(" ahead")[0] for text in maps] == ["Bandwidth: xfs", "Bandwidth: zfs"]
+    assert [text.partition(" within")[0] for text in maps] == ["Bandwidth: xfs", "Bandwidth: zfs"]
 
 
 def test_two_figures_for_one_tile_are_an_error(comparison: Compare) -> None:

@@ -12,7 +12,7 @@ from fsbench_kit import charts
 from fsbench_kit.charts.replications import PUBLISHED, REPLICATED
 from fsbench_kit.charts.style import REFERENCE
 from fsbench_kit.launch.replicate import COLUMNS, reproduced
-from fsbench_kit.tables import reproduced_sentence
+from fsbench_kit.tables import reproduced_findings
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
 ROW: dict[str, Any] = {
@@ -68,8 +68,9 @@ def test_both_ratios_stand_in_one_cell() -> None:
 
 def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
     spec = spec_of(charts.replication(_found({})))
-    points = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
-    assert [layer["mark"]["filled"] for layer in points] == [False, True]
+    (points,) = (layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    fill = points["encoding"]["fill"]["scale"]  # which the legend shows as well
+    assert dict(zip(fill["domain"], fill["range"], strict=True)) == {PUBLISHED: "white", REPLICATED: "#0072b2"}
     assert layer_of(spec, "rule", x="low", x2="high")
     assert layer_of(spec, "rule", x="pair_low", x2="pair_high")
 
@@ -77,12 +78,12 @@ def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
 def test_the_title_counts_what_came_out_again() -> None:
     rows = [{}, {"pattern": "rndwr", "size": "inside"}, {"direction": "opposite"}, {"direction": "open"}]
     judged = "published effects that can be judged came out in the same direction"
-    title = f"2 of 3 {judged}, 1 of them in the same size too"
+    title = f"2 of 3 {judged}, 1 of them with the same size"
     assert heading_of(spec_of(charts.replication(_found(*rows)))) == title
     assert heading_of(spec_of(charts.replication_plane(_found(*rows)))) == title
     for directions, size, told in (
-        (("same", "same"), "inside", f"All 2 {judged}, all of them in the same size too"),
-        (("same", "same"), "outside", f"All 2 {judged}, none of them in the same size too"),
+        (("same", "same"), "inside", f"All 2 {judged}, all of them with the same size"),
+        (("same", "same"), "outside", f"All 2 {judged}, none of them with the same size"),
         (("opposite", "opposite"), "outside", f"None of 2 {judged}"),
     ):
         found = _found(*({"direction": one, "size": size, "pattern": str(n)} for n, one in enumerate(directions)))
@@ -94,7 +95,7 @@ def test_the_sentence_of_a_finding_begins_with_the_title_of_its_chart() -> None:
     for rows in ([{}, {"pattern": "rndwr"}], [{}, {"pattern": "rndwr", "direction": "opposite"}]):
         found = _found(*rows)
         title = heading_of(spec_of(charts.replication(found)))
-        assert reproduced_sentence(reproduced(found)).startswith(title)
+        assert reproduced_findings(reproduced(found))[0].startswith(title)
 
 
 def test_the_title_says_where_nothing_is_decided() -> None:

@@ -266,7 +266,7 @@ def test_logs_without_a_study_are_run_again_in_directories(published: Path, tmp_
     again = replication(data, directories=[str(tmp_path)], name="my-logs")
     assert (again.study, again.plan.id) == ("my-logs", "my-logs-again")
     assert reproduced(side_by_side(data, data)).is_empty()
-    assert tables.reproduced_sentence(reproduced(side_by_side(data, data))) == tables.NO_RATIO
+    assert tables.reproduced_findings(reproduced(side_by_side(data, data))) == [tables.NO_RATIO]
 
 
 @pytest.mark.parametrize("study", ["raid1-hdd-2020", "iozone-ssd-2015", "fileserver-debian-2006"])
@@ -614,9 +614,9 @@ def test_effects_of_single_runs_are_run_again_and_cannot_be_judged(sysbench: Dat
     counts = reproduced(found)
     assert found.height > 12
     assert counts.select("effects", "run", "not comparable", "size").row(0) == (12, 12, 12, 0)
-    assert tables.reproduced_sentence(counts) == (
+    assert tables.reproduced_findings(counts) == [
         "All 12 published effects were run again, and none can be judged: 12 cannot be compared."
-    )
+    ]
 
 
 def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
@@ -625,7 +625,7 @@ def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
     assert found["notes"].unique().to_list() == [["ext4 was not run again."]]
     shown = tables.replication_table(found)
     assert "ext4 was not run again." in shown.footnotes
-    assert tables.reproduced_sentence(reproduced(found)) == ("None of 12 published effects was run again.")
+    assert tables.reproduced_findings(reproduced(found)) == ["None of 12 published effects was run again."]
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -18,7 +18,6 @@ Write = Callable[..., Path]
 def _entry(title: str, finding: str = "", status: str = "ok", **facets: list[str]) -> Entry:
     return Entry(
         title=title,
-        question="Which one is it?",
         findings=(finding,) if finding else (),
         facets={name: facets.get(name, []) for name in ("study", "tool", "filesystem", "verdict")},
         manifest=run_of("a", status=status, error="No such <log>." if status == "failed" else None),

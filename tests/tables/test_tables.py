@@ -265,11 +265,11 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ({"over": "hosts", "n_for": 4}, "xfs writes 84 % faster than ext4 (71 to 98 %; ahead in 4 of 5 hosts)."),
         (
             {"ratio": 2.42, "ci_low": 1.9, "ci_high": 3.1},
-            "xfs writes 2.42 times as fast as ext4 (1.90 to 3.10 times as fast; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (1.90 to 3.10; ahead in all 5 rounds).",
         ),
         (
             {"ratio": 2.42, "ci_low": 2.2, "ci_high": 3.1},
-            "xfs writes 2.42 times as fast as ext4 (2.20 to 3.10 times; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (2.20 to 3.10; ahead in all 5 rounds).",
         ),
         (WORSE, "ext4 writes 25 % faster than xfs (14 to 33 %; ahead in 4 of 5 rounds)."),
         (
@@ -290,11 +290,11 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             LATENCY | {"ratio": 0.03, "ci_low": 0.015, "ci_high": 0.05},
-            "xfs has 97 % lower p99 latency than ext4 (0.0150 to 0.0500 times; ahead in all 5 rounds).",
+            "xfs has 0.0300 times the p99 latency of ext4 (0.0150 to 0.0500; ahead in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.015, "ci_low": 0.012, "ci_high": 0.018},
-            "xfs has 0.0150 times the p99 latency of ext4 (0.0120 to 0.0180 times; ahead in all 5 rounds).",
+            "xfs has 0.0150 times the p99 latency of ext4 (0.0120 to 0.0180; ahead in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.09, "ci_low": 0.07, "ci_high": 0.12},
@@ -302,32 +302,32 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | RUNS | LATENCY | {"ci_low": 0.05, "ci_high": 3.0},
-            "xfs may have anywhere from 95 % lower to 3.00 times the p99 latency of ext4 (5 runs each): these "
-            "runs leave open which is better.",
+            "xfs may have anywhere from 0.0500 to 3.00 times the p99 latency of ext4 (5 runs each): these runs do "
+            "not show which is better.",
         ),
         (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
-            "xfs writes 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding alone).",
+            "xfs writes 2.00 times as fast as ext4 (1.98 to 2.02; 5 runs each, by rounding alone).",
         ),
         (
             OPEN | RUNS,
-            "xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 runs each): these runs leave open "
-            "which is better.",
+            "xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 runs each): these runs do not "
+            "show which is better.",
         ),
         (
             OPEN | RUNS | LATENCY,
             "xfs may have anywhere from 6 % lower to 13 % higher p99 latency than ext4 (5 runs each): these runs "
-            "leave open which is better.",
+            "do not show which is better.",
         ),
         (
             OPEN | {"ci_low": 0.2, "ci_high": 4.5},
-            "xfs may write anywhere from 80 % slower to 4.50 times as fast as ext4 (5 rounds): these runs leave "
-            "open which is better.",
+            "xfs may write anywhere from 0.20 to 4.50 times as fast as ext4 (5 rounds): these runs do not show "
+            "which is better.",
         ),
         (
             OPEN | {"ci_low": 0.04, "ci_high": 4.5},
-            "xfs may write anywhere from 96 % slower to 4.50 times as fast as ext4 (5 rounds): these "
-            "runs leave open which is better.",
+            "xfs may write anywhere from 0.0400 to 4.50 times as fast as ext4 (5 rounds): these runs do not "
+            "show which is better.",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.01, "tested": 40},
@@ -352,17 +352,17 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | {"metric": "elapsed", "ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
-            "xfs takes as much time as ext4 to write, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
+            "xfs takes as long as ext4 to write, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
         ),
         (
             SINGLE,
-            "xfs wrote 97 % faster than ext4 in one run each; runs that vary by 25 % (CV) or more could differ as "
-            "much by chance.",
+            "xfs wrote 97 % faster than ext4 (one run each; a run-to-run variation (CV) of 25 % could explain "
+            "it).",
         ),
         (
             MEANS,
-            "xfs wrote 97 % faster than ext4 in one mean of 3 runs each; runs that vary by 25 % (CV) or more "
-            "could differ as much by chance.",
+            "xfs wrote 97 % faster than ext4 (one mean of 3 runs each; a run-to-run variation (CV) of 25 % could "
+            "explain it).",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.8},
@@ -418,10 +418,10 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
     twice = {"metric": "iops", "effect": 0}  # the same effect in another metric
     said = list(map(_plain, tables.findings(comparison(*rows, twice, OPEN | {"block_size": 2**14, "effect": 2}))))
     assert said == [
-        "block size 8 KiB: xfs writes 3.00 times as fast as ext4 (2.50 to 3.50 times; ahead in all 5 rounds).",
+        "block size 8 KiB: xfs writes 3.00 times as fast as ext4 (2.50 to 3.50; ahead in all 5 rounds).",
         "block size 4 KiB: xfs writes 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds).",
         "block size 16 KiB: xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 rounds): these "
-        "runs leave open which is better.",
+        "runs do not show which is better.",
         "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",
     ]
     assert len(tables.findings(comparison({}))) == 1
@@ -437,9 +437,9 @@ def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: 
     said = tables.findings(comparison(*(row | size for row, size in zip(rows, sizes, strict=True))))
     assert list(map(_plain, said)) == [
         "xfs and ext4 are equal within 5 % in 2 effects (block size 1 KiB; block size 2 KiB).",
-        "Whether xfs or ext4 is better stays open in 2 effects (block size 3 KiB; block size 4 KiB); a difference "
-        "of more than a factor of 2.00 is excluded.",
-        "xfs and ext4 cannot be compared in 3 effects, 2 of them for this reason: the data are less than twice "
+        "These runs do not show whether xfs or ext4 is better in 2 effects (block size 3 KiB; block size 4 KiB); "
+        "they differ by a factor of 2.00 at most.",
+        "xfs and ext4 cannot be compared in 3 effects, in 2 of them because the data are less than twice "
         "the memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
         "xfs against ext4, 7 effects: equal within the margin in 2, inconclusive in 2, not comparable in 3.",
     ]
@@ -451,7 +451,9 @@ def test_why_most_is_not_comparable_is_one_of_the_findings(comparison: Compare) 
     zfs = [kept | {"level": "zfs", "block_size": 2**number} for number in (12, 13)]
     rows = comparison(kept, *zfs)
     (said,) = tables.withheld(rows)
-    assert said.startswith("zfs and ext4 cannot be compared in 2 effects: the data are less than twice the memory")
+    assert said.startswith(
+        "zfs and ext4 cannot be compared in 2 effects because the data are less than twice the memory"
+    )
     assert said in tables.findings(rows)
 
 
@@ -474,7 +476,7 @@ def test_what_differs_in_other_ways_from_row_to_row_is_named_without_how(compari
     rows[1]["footnotes"].append("disks differs: sda against sdb.")
     said = tables.withheld(comparison(*rows))
     assert said == [
-        "xfs and ext4 cannot be compared in 2 effects: they differ in host; kernel (6.1 against 5.10)."
+        "xfs and ext4 cannot be compared in 2 effects because they differ in host; kernel (6.1 against 5.10)."
     ]
 
 
@@ -486,7 +488,7 @@ def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compar
         | {"verdict": "worse", "operation": "delete_sync", "metric": "elapsed", "better": "lower", "ratio": 3.0},
     ]
     first, *others = map(_plain, tables.findings(comparison(*rows)))
-    assert first.startswith("ext4 deletes files 69 % faster than xfs")
+    assert first.startswith("ext4 deletes files 1.69 times as fast as xfs (1.43 to 2.00; ")
     assert others == ["xfs against ext4, 2 effects: worse in 2."]
 
 
@@ -517,12 +519,13 @@ def test_a_ratio_that_is_hard_to_grasp_is_told_from_the_other_group(comparison: 
     took = {"metric": "elapsed", "better": "lower", "operation": "remove_trees"}
     (said,) = map(_plain, tables.findings(comparison(tiny | took)))
     assert said.startswith(
-        "ext4 took 125 times the time of xfs to remove both trees in one run of ext4 and one mean of 3 runs of "
-        "xfs;"
+        "ext4 took 125 times as long as xfs to remove both trees (one run of ext4 and one mean of 3 runs of xfs;"
     )
     withheld = {"verdict": "not comparable", "reasons": ["CACHED"], "ratio": 0.05, "ci_low": 0.04, "ci_high": 0.08}
     (said,) = map(_plain, tables.findings(comparison(withheld | RUNS | {"n_candidate": 7})))
-    assert said.startswith("ext4 wrote 20.0 times as fast as xfs (12.5 to 25.0 times; 5 runs of ext4, 7 of xfs).")
+    assert said.startswith(
+        "ext4 wrote 20.0 times as fast as xfs (12.5 to 25.0; 5 runs of ext4, 7 of xfs). There is no verdict: the "
+    )
 
 
 def test_an_operation_that_the_verb_tells_has_no_other_name(comparison: Compare) -> None:
@@ -545,7 +548,7 @@ def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> 
     said = list(map(_plain, tables.findings(comparison(*rows), most=2)))
     assert [each.split(":")[0] for each in said[:2]] == ["block size 32 KiB", "block size 16 KiB"]
     assert said[2:] == [
-        "3 more effects are measured in single runs.",
+        "3 more effects from single runs.",
         "xfs against ext4, 5 effects: no interval (single runs) in 5.",
     ]
 
@@ -554,7 +557,7 @@ def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
     assert summary[0] == "xfs against ext4, 3 effects: better in 2, inconclusive in 1."
-    assert summary[1].startswith("zfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 in one run each")
+    assert summary[1].startswith("zfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 (one run each;")
 
 
 def test_why_a_comparison_says_less(comparison: Compare) -> None:
