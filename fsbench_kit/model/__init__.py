@@ -1,1 +1,1 @@
-"""The words of the kit: units, vocabulary, records, frame schemas, errors; what everything else is said in."""
+"""The shared vocabulary: units, words, codes, records, frame schemas and errors. Every room builds on it."""

@@ -1,4 +1,4 @@
-"""What each column of the frames and tables means, for the manual and for whoever meets one."""
+"""The meaning of each column of the frames and tables."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ MEANINGS: Final[dict[str, str]] = {
     "published_notes": "What is to be known of the published figures.",
     "notes": "What is to be known of the replication.",
 }
-"""Column -> its meaning; ``table.column`` where a table means something else by it than the others."""
+"""Column -> its meaning; keyed ``table.column`` where one table uses the name differently."""
 
 
 def meaning(table: str, column: str) -> str:

@@ -1,8 +1,9 @@
 """Conditions of a launched run that can spoil its measurements.
 
-Each is one entry: its code, how severe it is, what it means, and a function that judges by what a launch records
-around the run and says what it saw, with its limit. To add one, write such a function: launches judge every run by
-it, and readers of ``run.json`` know its code as one of `fsbench_kit.model.vocabulary.DIAGNOSTICS`.
+A condition is one entry: its code, severity, meaning, and a function that examines what the launch recorded
+around the run and yields what it found, with the limit it applied. To add a condition, write such a function:
+every launched run is checked against it, and readers of ``run.json`` find its code in
+`fsbench_kit.model.vocabulary.DIAGNOSTICS`.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What is known of a run besides its log.
+    """What is known about a run besides its log.
 
     Attributes
     ----------
     before, after
-        What was recorded of the machine around the run.
+        The machine's state, as recorded around the run.
     memory
-        The machine's, in bytes.
+        The machine's main memory, in bytes.
     data
-        The most bytes that the run's files hold.
+        The largest total size of the run's files, in bytes.
     free_at_first
         The free space before the first run of the same workload on the same target.
     """
@@ -50,7 +51,7 @@ class Condition:
     severity, meaning
         As in `fsbench_kit.model.vocabulary.DIAGNOSTICS`.
     judge
-        Yields a sentence for each time that it holds for a run.
+        Yields one sentence for each way in which the condition holds for a run.
     """
 
     severity: Literal["note", "warning"]
@@ -63,7 +64,7 @@ CONDITIONS: Final[dict[str, Condition]] = {}
 
 
 def conditions(run: Surroundings) -> Iterator[tuple[str, str]]:
-    """Yield the code of each condition that holds for a run, and the sentence that says what was seen."""
+    """Yield the code of each condition that holds for a run, with a sentence about what was found."""
     for code, condition in CONDITIONS.items():
         for sentence in condition.judge(run):
             yield code, sentence
@@ -78,7 +79,7 @@ def _condition(code: str, severity: Literal["note", "warning"], meaning: str) ->
 
 
 BUSY: Final = 0.2
-"""The share of the processors' time that others may use directly before a run."""
+"""Largest share of processor time that other work may use directly before a run."""
 
 
 @_condition("MACHINE_LOADED", "warning", "Other work kept the machine busy directly before the run.")
@@ -92,11 +93,11 @@ def _loaded(run: Surroundings) -> Iterator[str]:
 
 
 FOREIGN_RATE: Final = 2**20
-"""The bytes per second that others may move on the device directly before a run."""
+"""Largest rate, in bytes per second, at which others may use the device directly before a run."""
 
 FOREIGN_SHARE: Final = 0.5
 FOREIGN_BYTES: Final = 2**24
-"""How much more than an image the disk beneath may move: a share of the image's bytes, and bytes besides."""
+"""How much more than the image the disk beneath it may move: a share of the image's bytes, plus fixed bytes."""
 
 
 @_condition("DEVICE_SHARED", "warning", "Others used the device before the run or during it.")
@@ -129,7 +130,7 @@ def _shared(run: Surroundings) -> Iterator[str]:
 
 
 def _of_programs(before: Mapping[str, Any], after: Mapping[str, Any], images: Sequence[str]) -> int:
-    """Return the bytes that were read for the run and not from its images: with fio's libraries, 60 MB."""
+    """Return the bytes read for the run but not from its images, such as fio's libraries (60 MB)."""
     if None in (before["fetched"], after["fetched"]):
         return 0
     images_read = sum(
@@ -169,10 +170,10 @@ def _kernel_errors(run: Surroundings) -> Iterator[str]:
 
 
 REACHED: Final = 0.9
-"""The share of the bytes that a run asked for which has to reach the device, unless caches had a part in it."""
+"""Smallest share of the requested bytes that must reach the device for a run to count as uncached."""
 
 OVERHEAD: Final = 2**24
-"""The bytes that a program may read and write besides its work: its own code, its log."""
+"""Allowance for what a program reads and writes besides its work, such as its code and its log, in bytes."""
 
 
 @_condition("CACHED_RUN", "note", "Less reached the device than the run asked for; the page cache did the rest.")
@@ -193,7 +194,7 @@ def _cached(run: Surroundings) -> Iterator[str]:
 
 
 SPACE_CHANGE: Final = 0.01
-"""The share of a filesystem by which its free space may change between runs."""
+"""Largest share of a filesystem by which its free space may change between runs."""
 
 
 @_condition("SPACE_CHANGED", "note", "The filesystem was not as full as at its first run.")

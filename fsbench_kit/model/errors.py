@@ -1,7 +1,7 @@
-"""What can go wrong, said to a person: what happened, where, and what to do next.
+"""The package's exceptions, written for people: what happened, where, and what to do next.
 
-Only what stops a request is an exception. What was odd *inside* a log is not: it is a
-`fsbench_kit.model.records.Diagnostic`, and travels beside the figures.
+Only failures that stop a request are exceptions. Oddities *inside* a log are
+`fsbench_kit.model.records.Diagnostic` records, which travel beside the figures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def legible(text: str) -> str:
-    r"""Escape what is no text: a file's name may hold bytes that are not UTF-8, which nothing prints or saves.
+    r"""Escape bytes that are not UTF-8, which file names may contain and nothing can print or save.
 
     Examples
     --------
@@ -27,24 +27,24 @@ def legible(text: str) -> str:
 
 
 class FsbenchError(Exception):
-    """Base of all errors that this package raises on purpose.
+    """Base class of all errors that this package raises on purpose.
 
     Parameters
     ----------
     what
-        What happened, as a sentence.
+        What happened, as a sentence without a full stop.
     file
         The file in which it happened.
     line
         The line in that file, counted from 1.
     excerpt
-        The text at that place.
+        The offending text.
     hint
         What to do next, as a sentence.
 
     Notes
     -----
-    ``str(error)`` is the whole message, on as many lines as it has parts::
+    ``str(error)`` is the whole message, one line per part::
 
         plans/quick.toml:7: "repeats" must be a whole number of at least 1, not -3
             repeats = -3
@@ -84,37 +84,37 @@ class FsbenchError(Exception):
 
 
 class InputError(FsbenchError):
-    """A file or folder that was given cannot be read, or is not what it has to be."""
+    """A given file or folder cannot be read, or is not of the expected kind."""
 
 
 class RequestError(FsbenchError):
-    """What was asked for does not exist or does not fit together: a level, a parameter, a column."""
+    """The request contradicts itself or names something that does not exist, such as a level or column."""
 
 
 class RangeError(RequestError, ValueError):
-    """A number is out of its range: a confidence of 95, a margin of 0.05."""
+    """A number is out of range, such as a confidence of 95."""
 
 
 class LaunchError(FsbenchError):
-    """A launch cannot start, or cannot go on."""
+    """A launch cannot start or cannot continue."""
 
 
 class ReportError(FsbenchError):
-    """A notebook or a report could not be made."""
+    """A notebook or report could not be made."""
 
 
 def check_given(given: object, kind: type, maker: str, *columns: str) -> None:
-    """Refuse what is not of a kind, or lacks columns of what a function returns.
+    """Check that a value is of the expected kind and has the expected columns.
 
     Parameters
     ----------
     maker
-        How to get what is wanted, such as ``fsb.compare(dataset)``.
+        The call that makes such a value, such as ``fsb.compare(dataset)``; quoted in the hint.
 
     Raises
     ------
     RequestError
-        If it is something else.
+        If the value is something else.
 
     Examples
     --------
@@ -134,12 +134,12 @@ def check_given(given: object, kind: type, maker: str, *columns: str) -> None:
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Say which extra of the package to install where a library is missing that `what` needs.
+    """Turn a failed import into an error that says which extra of the package to install.
 
     Raises
     ------
     RequestError
-        If a library cannot be imported.
+        If a library that `what` needs cannot be imported.
 
     Examples
     --------

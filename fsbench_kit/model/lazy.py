@@ -1,4 +1,4 @@
-"""Imports that cost nothing until something is used."""
+"""Lazy imports: packages whose names cost nothing until they are used."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``: its names are imported when they are first used.
+    """Return ``__getattr__`` and ``__dir__`` for a package that imports its names on first use.
 
-    Which names these are, and where each comes from, the package says once: it imports them for type checkers,
-    under ``if TYPE_CHECKING:``. No name may be that of a module as well, which would take its place once imported.
+    The names and their modules are read from the package's own imports, which it lists once for type checkers
+    under ``if TYPE_CHECKING:``. No name may equal that of a submodule: importing the submodule would replace it.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
 def skip_iri_grammar() -> None:
-    """Keep jsonschema, which Altair and nbformat import, from compiling a grammar of IRIs, which takes a second.
+    """Keep jsonschema, which Altair and nbformat import, from compiling its IRI grammar, which takes a second.
 
-    Nothing in a notebook or a chart is an IRI; without the grammar jsonschema does not check any.
+    Notebooks and charts contain no IRIs; without the grammar jsonschema skips checking them.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Operations: what a tool did to a filesystem, with the verb by which sentences tell of it."""
+"""Operations: what a tool did to a filesystem, with the verbs that describe it in sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Verb(NamedTuple):
-    """A verb as sentences need it: to delete, it deletes, it deleted."""
+    """The forms of a verb that sentences need: "delete", "deletes", "deleted"."""
 
     bare: str
     present: str
@@ -23,9 +23,9 @@ class Operation:
     meaning
         One sentence.
     verb
-        What the filesystem does, if there is a word for it.
+        What the filesystem does, if there is a verb for it.
     what
-        What it does that to, or how: the words after the verb.
+        The object or manner, which follows the verb.
 
     Examples
     --------
@@ -40,14 +40,14 @@ class Operation:
     what: str = ""
 
     def told(self, form: str, what: str = "") -> str | None:
-        """Return the verb and its words, with others if it has none of its own.
+        """Return the verb phrase in the given form, or ``None`` for an operation without a verb.
 
         Parameters
         ----------
         form
             ``bare``, ``present`` or ``past``.
         what
-            The words after a verb that has none.
+            The words after the verb, for an operation that has none of its own.
         """
         return None if self.verb is None else f"{getattr(self.verb, form)} {self.what or what}".rstrip()
 

@@ -1,6 +1,6 @@
-"""The order in which the levels of a factor come, wherever they stand: versions by age, numbers by value.
+"""The order of a factor's levels everywhere: versions by age, numbers by value.
 
-To give names another order, change it here: comparisons, tables and charts ask this module.
+Comparisons, tables and charts all use it, so a change here changes every one of them.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:([kmgtp])(?:i?b)?|b|%|s)?", re.IGNORECASE)
 _COMMIT: Final = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,40}|\d{7,40}")
-"""A name of a commit, which may be all digits where another is not."""
+"""The name of a commit, which can happen to be all digits."""
 _TIMES: Final = {prefix: 1024**power for power, prefix in enumerate("kmgtp", 1)}
 _PARTS: Final = re.compile(r"\d+|[^\W\d_]+")
 _BEFORE: Final = frozenset({"alpha", "beta", "dev", "pre", "rc"})
-"""What follows a version that is not out yet: 6.12-rc1 comes before 6.12."""
+"""Suffixes of a version that is not out yet: 6.12-rc1 comes before 6.12."""
 
 
 def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None = None) -> list[str]:
-    """Return different names in the order in which people count them.
+    """Return the distinct names in natural order.
 
-    Names that are all numbers or sizes go by value, all others by their parts, of which numbers go by value: 6.9
-    comes before 6.12, as versions do, and 0.25 before 0.5, as shares do. Commits, whose names tell no order, go by
-    when each has `begun`, where that is known of all.
+    If all names are numbers or sizes, they are sorted by value, so that 0.25 comes before 0.5. Otherwise names are
+    split into parts and numeric parts are compared by value, so that version 6.9 comes before 6.12. Commit hashes,
+    which have no order of their own, are sorted by the times in `begun` if all of these are known.
 
     Examples
     --------
@@ -46,13 +46,13 @@ def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None =
 
 
 def _value(name: str) -> float | None:
-    """Read a number or a size, if a name is one; a unit that is none of memory tells nothing."""
+    """Return the value of a number or size, or ``None`` for another name; only memory units scale it."""
     found = _NUMBER.fullmatch(name.strip())
     return None if found is None else float(found[1]) * _TIMES.get((found[2] or "").lower(), 1)
 
 
 def _parts(name: str) -> list[tuple[int, int, str]]:
-    """Take a name apart: a version comes before what extends it, unless that says that it is not out yet."""
+    """Split a name into sortable parts; a version precedes its extensions, except pre-release suffixes."""
     parts = [
         (3, int(part), "") if part.isdecimal() else (0 if part.lower() in _BEFORE else 2, 0, part)
         for part in _PARTS.findall(name)

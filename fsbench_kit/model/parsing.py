@@ -1,4 +1,4 @@
-"""The package ``parse``, also beside a script of that name, which Python would take for it and run once more."""
+"""The package ``parse``, imported from its own location so that a user's ``parse.py`` cannot shadow it."""
 
 from __future__ import annotations
 

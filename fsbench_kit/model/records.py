@@ -1,7 +1,6 @@
-"""What a parser says of a log: runs with their figures and settings, blocks of figures, diagnostics.
+"""What a parser returns: runs with their figures and settings, blocks of series, and diagnostics.
 
-Records are frozen. Unknown is ``None``, never 0 and never a default. Offsets are bytes of the file, lines are
-counted from 1.
+Unknown is ``None``, never 0 and never a default. Offsets are bytes of the file; lines are counted from 1.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ Origin = Literal["log", "command", "environment", "study", "name", "stated", "as
 
 
 class How(NamedTuple):
-    """How a tool prints a figure, so that another figure in its place can be read in the same way.
+    """How a tool prints a figure, so that a different figure in its place could be read the same way.
 
-    `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
-    `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
-    what the true values lie further apart than the print alone tells. `zero` is what a 0 is. `suffix` is the
-    letter behind the number that multiplies it by a power of 1000. `rule` tells of a number that is printed, or of
-    a column of numbers, between which values it lies in the base unit, where its rounding does not; the lower one
-    is NaN where the tool prints no such number. With `may_lack_carry` a fraction of zeros may stand for almost one
-    more.
+    `name` is the format's name for the figure. `unit`, `rounding` and `digits` are those of
+    `fsbench_kit.model.units.quantity`. `factor` is the size of the tool's unit relative to `unit`; `spread` widens
+    the interval of true values beyond what the printed digits imply. `zero` is the state of a printed 0. `suffix`
+    is the letter after the number that multiplies it by a power of 1000. Where rounding alone does not give the
+    bounds, `rule` maps a printed number, or a column of them, to its bounds in the base unit; a lower bound of NaN
+    means that the tool never prints this number. With `may_lack_carry`, a fraction of zeros may stand for almost
+    one more.
     """
 
     unit: str
@@ -72,9 +71,9 @@ class Setting:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Measurement:
-    """One figure: what it is of, how large it is, and what its print allows.
+    """One figure: what it measures, its value, and the true values that its printed digits allow.
 
-    Nobody changes one. It is not frozen all the same, which would take three times as long to make.
+    Treat it as immutable. It is not frozen because a frozen dataclass takes three times as long to create.
 
     Attributes
     ----------
@@ -89,19 +88,19 @@ class Measurement:
     state
         ``measured``; ``censored`` (only a bound is known, in `low` or `high`); ``missing``.
     low, high
-        The smallest and largest true value that print like this. A censored figure has one open end, which is
-        ``None``, or two known ends.
+        The smallest and largest true value that would be printed like this. A censored figure has one open end,
+        which is ``None``, or two known ends.
     samples, samples_start
-        How many values a mean or deviation was taken over, and at which byte of the file that is printed.
+        How many values a mean or deviation was taken over, and at which byte of the file that number is printed.
     text, line, start
-        As printed, on which line, and at which byte of the file, where that is known. A figure that stands in
-        another file than its run has no line.
+        The figure as printed, its line, and its byte offset where known. A figure from another file than its run
+        has no line.
     how
-        How the number with which `text` begins is printed, where that is all that there is to it.
+        How the number that `text` begins with is printed, if that fully describes it.
     phrase
-        From which byte up to which one the phrase stands that shows what a cross-check finds wrong with it.
+        The range of bytes to quote when a cross-check contradicts the figure.
     primary
-        Whether this is the figure to use. A second printing of it is not.
+        Whether this is the figure to use; a second printing of the same figure is not.
     """
 
     operation: str
@@ -128,9 +127,9 @@ class Measurement:
 
 
 class Place(NamedTuple):
-    """What measurements are of.
+    """What a measurement is of: an operation, a part of the run, and sizes.
 
-    A place like another one, but for some of it, is ``place._replace(operation="write")``.
+    Use ``place._replace(operation="write")`` for a place that differs in some fields.
     """
 
     operation: str
@@ -143,7 +142,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class What:
-    """Which figure of its place a measurement is, and how it is known; see `Measurement`."""
+    """Which figure of its place a measurement is, and how it is known: see `Measurement`."""
 
     metric: str
     statistic: str = "value"
@@ -153,7 +152,7 @@ class What:
 
 
 what: Final = lru_cache(maxsize=2**12)(What)
-"""`What`, made once for all measurements that share it."""
+"""`What`, cached so that all measurements with the same fields share one object."""
 
 
 class Figure(NamedTuple):
@@ -170,7 +169,7 @@ class Figure(NamedTuple):
     start: int | None
 
     def measurement(self) -> Measurement:
-        """Return it as a record of its own."""
+        """Return the row as a `Measurement`."""
         place, what, value, low, high, samples, text, line, start = self
         return Measurement(
             operation=place.operation,
@@ -195,7 +194,7 @@ class Figure(NamedTuple):
 
 
 class Measurements(Sequence[Measurement]):
-    """The measurements of a run: a sequence of `Measurement` that is held as columns, those of `Figure`."""
+    """The measurements of a run: a sequence of `Measurement`, stored as the columns of `Figure`."""
 
     __slots__ = ("columns",)
 
@@ -203,7 +202,7 @@ class Measurements(Sequence[Measurement]):
         self.columns = tuple(columns) or ((),) * len(Figure._fields)
 
     def figures(self) -> Iterator[Figure]:
-        """Yield them as rows."""
+        """Yield the measurements as rows."""
         return map(Figure._make, zip(*self.columns, strict=True))
 
     def __len__(self) -> int:
@@ -233,7 +232,7 @@ class Measurements(Sequence[Measurement]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """One bin of a distribution: how many values, or which share of them, lie above `low` and up to `high`.
+    """One bin of a distribution: how many values, or what share of them, lie above `low` and up to `high`.
 
     Bounds are in the metric's base unit; an open end is ``None``.
     """
@@ -251,16 +250,16 @@ class Bin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bins:
-    """The bins of one distribution, or of a stretch of it, as columns.
+    """The bins of a distribution, or of a stretch of it, stored as columns.
 
     Attributes
     ----------
     lows, highs
         Bounds in the metric's base unit; an open end is NaN.
     counts, shares, lines
-        ``None`` where they are not known.
+        ``None`` where unknown.
     starts
-        At which bytes of the file the shares are printed, in percent.
+        The byte offsets in the file at which the shares are printed, in percent.
     """
 
     operation: str
@@ -296,12 +295,12 @@ class Bins:
 
 
 class Distributions(Sequence[Bin]):
-    """The bins of a run: a sequence of `Bin` that is held as columns.
+    """The bins of a run: a sequence of `Bin`, stored as columns.
 
     Parameters
     ----------
     columns
-        The bins in their order, by distribution.
+        The bins in order, one `Bins` per distribution or stretch of one.
     """
 
     __slots__ = ("columns",)
@@ -311,7 +310,7 @@ class Distributions(Sequence[Bin]):
 
     @classmethod
     def of(cls, bins: Iterable[Bin]) -> Distributions:
-        """Return bins as columns, unless they are held so already."""
+        """Return the bins as columns, converting them unless they are stored so already."""
         if isinstance(bins, Distributions):
             return bins
         alike = groupby(
@@ -347,7 +346,7 @@ class Distributions(Sequence[Bin]):
 
 
 def _columns(operation: str, metric: str, scope: Scope, part: str | None, items: Sequence[Bin]) -> Bins:
-    """Return bins of one distribution as columns; what is not known of one is not known of any."""
+    """Return the bins of one distribution as columns; a value missing from one bin is dropped from all."""
 
     def known(values: list[Any], kind: type) -> NDArray[Any] | None:
         return None if values[0] is None else np.array(values, kind)
@@ -367,27 +366,27 @@ def _columns(operation: str, metric: str, scope: Scope, part: str | None, items:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution of one tool on one target, as far as its log tells.
+    """One execution of one tool on one target, as far as its log shows.
 
     Attributes
     ----------
     format
-        The module of `fsbench_kit.formats` that read it.
+        The module of `fsbench_kit.formats` that read the run.
     start, end, line
-        Where the run stands in its file. Several runs can stand on one line.
+        The run's position in its file. Several runs can share a line.
     filesystem, host
-        Where the log itself names them.
+        Set only if the log itself names them.
     started_at, ended_at
         As printed, without a time zone where the tool prints none.
     duration
         Seconds.
     identity
-        What the tool prints of this run alone, as pairs of what it is and its value: the number of a process,
-        the time to the millisecond. Runs that differ in it are two, however equal their figures.
+        Values that are unique to this execution, such as a process number or a time in milliseconds, as
+        (name, value) pairs. Runs with different identities are distinct, however equal their figures.
     identity_starts
-        At which bytes of the file these values are printed, where that is known.
+        The byte offsets at which these values are printed, where known.
     jobs
-        What its format knows of its parts for the cross-checks.
+        What its format passes to the cross-checks about the run's parts.
     """
 
     tool: str
@@ -413,11 +412,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Figures over time of the run that was given last: columns that share a part, an operation and a metric.
+    """A time series of the preceding run: columns that share a part, an operation and a metric.
 
-    `times` are seconds since the run's start, `values` are in the metric's base unit, `lines` tell where they
-    stand. Where the values are printed at `starts` (bytes of the file) in a unit of their own, `unit` is what they
-    were multiplied with and divided by.
+    `times` are seconds since the run's start, `values` are in the metric's base unit, and `lines` are their
+    positions. Where the values are printed at `starts` (byte offsets) in a unit of their own, `unit` holds the
+    factor and divisor that converted them.
     """
 
     operation: str
@@ -447,7 +446,7 @@ class Diagnostic:
 
     @property
     def severity(self) -> Severity:
-        """How much it matters: ``note``, ``warning`` or ``error``."""
+        """The severity: ``note``, ``warning`` or ``error``."""
         return DIAGNOSTICS[self.code][0]
 
 

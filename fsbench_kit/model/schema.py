@@ -1,6 +1,6 @@
-"""The six frames of a dataset: their columns, declared once, and the version of these on disk.
+"""The columns of a dataset's six frames, declared in one place, and their version on disk.
 
-`fsbench_kit.data.Dataset` checks frames against them where they come in.
+`fsbench_kit.data.Dataset` checks every frame that it is given against them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import ORIGINS, SCOPES, SEVERITIES, STAGES, STATES, STATUSES, STUDY_ORIGINS
 
 VERSION: Final = 1
-"""The version of the frames, which the files of a dataset carry."""
+"""The version of the frames, stored in the files of a dataset."""
 
 SCHEMAS: Final[dict[str, pl.Schema]] = {
     "runs": pl.Schema(
@@ -126,13 +126,13 @@ MEASUREMENT_KEY: Final = (
     "file_size",
     "threads",
 )
-"""The columns that say what a measurement is of: unique among the primary measurements of a run."""
+"""The columns that identify a measurement; unique among the primary measurements of a run."""
 
 
 def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame with the columns of its schema, in their order.
+    """Return the frame with the columns of its schema, in schema order.
 
-    Values of another type are taken where they can be cast: whole numbers for fractions, words for an Enum.
+    Values of other types are cast where possible: whole numbers to fractions, strings to an Enum.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     RequestError
-        If a column is missing, is one too many, or holds what its type does not allow; the message names it.
+        If a column is missing, unexpected, or holds values that its type does not allow; the message names it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What somebody may have meant who wrote a word that is not known."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def a(word: str) -> str:
-    """Return a word with its article.
+    """Return the word with its indefinite article.
 
     Examples
     --------
@@ -21,7 +21,9 @@ def a(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Ask for the known word that is most like another; nothing where none is, by `cutoff` from 0 to 1.
+    """Return a question that suggests the closest known word, or "" if none is similar enough.
+
+    `cutoff` is the required similarity, from 0 to 1.
 
     Examples
     --------
@@ -36,7 +38,7 @@ def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def known_instead(word: str, known: Iterable[str]) -> str:
-    """Ask for the known word that is most like another, and name them all.
+    """Suggest the closest known word and list all choices.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Finds the lines of a TOML file on which its keys stand, which its parser does not tell."""
+"""Finds the line of each key in a TOML file, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Final
 
 KeyPath = tuple[str | int, ...]
-"""Keys from the outside in, and numbers of entries in lists: ``("target", 0, "size")``."""
+"""Keys from the outermost in, with indices of list entries: ``("target", 0, "size")``."""
 
 _QUOTED: Final = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?P<basic>(?:\\.|[^"\\\n])*)"|\'(?P<literal>[^\'\n]*)\'|#[^\n]*',
@@ -19,7 +19,7 @@ _MARK: Final = re.compile(r"[\w-]+|[.=,\[\]{}\n]")
 
 
 def lines_of_keys(text: str) -> dict[KeyPath, int]:
-    r"""Return the line of each key of a file that is TOML, and of each table and entry of a list.
+    r"""Return the line of each key, table and list entry in valid TOML.
 
     >>> lines_of_keys('id = "x"\n[[target]]\nsize = 1')
     {('id',): 1, ('target',): 2, ('target', 0): 2, ('target', 0, 'size'): 3}
@@ -28,7 +28,7 @@ def lines_of_keys(text: str) -> dict[KeyPath, int]:
 
 
 def _without_texts(text: str) -> str:
-    """Blank out texts and comments, but for their line ends; texts that are keys lose their quotes."""
+    """Blank out strings and comments but keep line ends; quoted keys lose their quotes."""
 
     def blank(found: re.Match[str]) -> str:
         inside = found["basic"] or found["literal"]
@@ -40,7 +40,7 @@ def _without_texts(text: str) -> str:
 
 
 class _Scan:
-    """Reads marks and words one by one, and notes where keys stand."""
+    """Reads tokens one by one and records the lines of keys."""
 
     def __init__(self) -> None:
         self._lines: dict[KeyPath, int] = {}
@@ -88,7 +88,7 @@ class _Scan:
 
     @property
     def _inside(self) -> KeyPath:
-        """What a key that comes now belongs to."""
+        """The path that a key at this point belongs to."""
         return self._open[-1][1] if self._open else self._header
 
     def _enter(self, *, is_entry: bool) -> None:

@@ -1,8 +1,8 @@
-"""Quantities as tools print them, turned into SI base units.
+"""Quantities as tools print them, converted to SI base units.
 
-A quantity keeps the interval of true values that print like it: a figure that was rounded to
-``738MiB/s`` may have been anything from 737.5 to 738.5 MiB/s. How a tool rounds is the tool's own
-affair, so the modules of `fsbench_kit.formats` name the rule.
+A quantity keeps the interval of true values that print like it: ``738MiB/s``, rounded, stands for anything from
+737.5 to 738.5 MiB/s. How a tool rounds is specific to the tool, so the modules of `fsbench_kit.formats` name the
+rule.
 
 Base units are ``B``, ``B/s``, ``s``, ``1/s`` and ``1`` (for counts and shares).
 """
@@ -17,8 +17,8 @@ from typing import Final, Literal, NamedTuple
 Rounding = Literal["nearest", "down", "up", "exact", "unknown"]
 """How a tool shortened a figure for printing.
 
-``nearest``: to the nearest printed digit; ``down``: cut off; ``up``: to the next printed digit above;
-``exact``: a count, printed whole; ``unknown``: nobody knows how ("about 10 %"), so no interval is given.
+``nearest``: rounded to the last printed digit; ``down``: truncated; ``up``: rounded up to the last printed digit;
+``exact``: a count, printed in full; ``unknown``: the rule is not known ("about 10 %"), so there is no interval.
 """
 
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
@@ -41,16 +41,16 @@ _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
     **{f"{p}ibit/s": ("B/s", Decimal(f) / 8) for p, f in _BINARY.items()},
     **{f"{p}bit/s": ("B/s", Decimal(f) / 8) for p, f in _DECIMAL.items()},
 }
-"""Unit -> (base unit, factor). A tool's own spelling (``Mb/sec``, ``usec``, ``msec``) is translated by
-the module that knows that tool, because the same letters mean different things to different tools."""
+"""Unit -> (base unit, factor). A tool's own spelling (``Mb/sec``, ``usec``, ``msec``) is translated by the module
+for that tool, because the same letters mean different things to different tools."""
 
 _RATIOS: Final = {name: (base, *factor.as_integer_ratio()) for name, (base, factor) in _UNITS.items()}
 COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
-"""What letters behind a number multiply it by."""
+"""The factor that each suffix letter of a number stands for."""
 _PLAIN: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?")
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTPE]?)")
 MOST_DIGITS: Final = 150
-"""A number with as many, before or behind its point, measures nothing, and comes near what a float cannot hold."""
+"""A number with this many digits before or after its point is no measurement, and nears the limits of a float."""
 
 
 class Quantity(NamedTuple):
@@ -63,8 +63,7 @@ class Quantity(NamedTuple):
     unit
         One of ``B``, ``B/s``, ``s``, ``1/s``, ``1``.
     low, high
-        The smallest and the largest true value that print like this. Both are ``None`` where the tool's rule
-        is unknown.
+        The smallest and largest true value that print like this; both are ``None`` where the rule is unknown.
     """
 
     value: float
@@ -80,20 +79,20 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
     Parameters
     ----------
     text
-        The number as printed, with or without a decimal suffix: ``12.5k``, ``738``, ``2430.4k``.
-        The suffix multiplies by a power of 1000.
+        The number as printed, optionally with a decimal suffix: ``12.5k``, ``738``, ``2430.4k``. The suffix
+        multiplies by a power of 1000.
     unit
-        The unit in which it is printed: ``%``, ``ms``, ``MiB/s``, ... The result is in its base unit.
+        The printed unit: ``%``, ``ms``, ``MiB/s``, ... The result is in its base unit.
     rounding
         How the tool shortened the figure.
     digits
-        The number of significant digits that the tool keeps, where it drops zeros at the end: C's ``%.5g``
-        prints 864.70 as ``864.7``, which is known to 0.01 and not to 0.1.
+        The number of significant digits for tools that drop trailing zeros: C's ``%.5g`` prints 864.70 as
+        ``864.7``, which is known to 0.01 and not to 0.1.
 
     Raises
     ------
     ValueError
-        If `text` is not a number, or one like ``1e999``, or if `unit` is unknown.
+        If `text` is not a number, is out of range like ``1e999``, or `unit` is unknown.
 
     Examples
     --------
@@ -140,9 +139,9 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
 
 
 def _plain_quantity(whole: str, fraction: str, unit: str, rounding: Rounding) -> Quantity:
-    """Return the quantity of a number without sign, exponent and suffix, as most are, in whole numbers.
+    """Return the quantity of a number without sign, exponent and suffix, which most are.
 
-    The quotient of two of these is rounded once, as that of decimal numbers is, and found in a tenth of the time.
+    Dividing whole numbers rounds once, just as decimal arithmetic does, and takes a tenth of the time.
     """
     base, factor, divisor = _RATIOS[unit]
     value, low, high = amount(int(whole + fraction), factor, divisor * 10 ** len(fraction), rounding)
@@ -150,7 +149,7 @@ def _plain_quantity(whole: str, fraction: str, unit: str, rounding: Rounding) ->
 
 
 def amount(number: int, factor: int, divisor: int, rounding: Rounding) -> tuple[float, float | None, float | None]:
-    """Return the value and the bounds of a whole number of units that are a fraction of their base unit."""
+    """Return the value and bounds of `number` units, where one unit is ``factor / divisor`` base units."""
     value = number * factor / divisor
     match rounding:
         case "exact":
@@ -167,7 +166,7 @@ def amount(number: int, factor: int, divisor: int, rounding: Rounding) -> tuple[
 
 
 def exact_factor(unit: str) -> tuple[int, int]:
-    """Return how many of its base unit a unit is, as a fraction.
+    """Return how many base units one unit is, as a fraction.
 
     >>> exact_factor("ms"), exact_factor("KiB/s")
     ((1, 1000), (1024, 1))
@@ -176,7 +175,7 @@ def exact_factor(unit: str) -> tuple[int, int]:
 
 
 def _last_place(number: Decimal, digits: int | None) -> Decimal:
-    """Return the value of one unit in the last place that was printed (or kept)."""
+    """Return the value of one unit in the last printed (or kept) place."""
     exponent = int(number.as_tuple().exponent)  # the pattern above lets no NaN pass
     if digits is not None and number != 0:
         exponent = min(exponent, number.adjusted() - digits + 1)
@@ -188,7 +187,7 @@ _SECONDS: Final = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
 def humanise(value: float, unit: str) -> str:
-    """Print a value of a base unit for people, with three significant digits.
+    """Format a value for people, with a suitable prefix and three significant digits.
 
     >>> humanise(773849088, "B/s"), humanise(189000, "1/s"), humanise(0.000336, "s"), humanise(0.12, "1")
     ('738 MiB/s', '189 k/s', '336 µs', '0.12')
@@ -200,7 +199,7 @@ def humanise(value: float, unit: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Print how long something takes, from two minutes on in minutes and from two hours on in hours.
+    """Format a duration for people: in minutes from two minutes on, in hours from two hours on.
 
     >>> duration(0.25), duration(119), duration(1121), duration(20000)
     ('250 ms', '119 s', '18.7 min', '5.56 h')
@@ -210,7 +209,7 @@ def duration(seconds: float) -> str:
 
 
 def scale(value: float, unit: str) -> tuple[str, float]:
-    """Return the unit in which people read a value of a base unit, and how many of the base unit it is.
+    """Return the unit in which people read a value, and its size in base units.
 
     >>> scale(773849088, "B/s"), scale(0.000336, "s"), scale(0.12, "1")
     (('MiB/s', 1048576), ('µs', 1e-06), ('', 1.0))
@@ -221,7 +220,7 @@ def scale(value: float, unit: str) -> tuple[str, float]:
 
 
 def scales(unit: str) -> list[tuple[str, float]]:
-    """Return the units in which people read values of a base unit, the largest one first.
+    """Return the units in which people read values of a base unit, largest first.
 
     >>> scales("1/s")[-2:]
     [('k/s', 1000), ('/s', 1.0)]
@@ -235,7 +234,7 @@ def scales(unit: str) -> list[tuple[str, float]]:
 
 
 def units_of(base: str) -> list[tuple[str, float]]:
-    """Return the units that tools print for a base unit, and how many of the base unit each is.
+    """Return the units that tools print for a base unit, with their size in base units.
 
     >>> units_of("s")
     [('s', 1.0), ('ms', 0.001), ('us', 1e-06), ('ns', 1e-09)]
@@ -247,9 +246,9 @@ _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
 
 
 def size(text: str) -> int:
-    """Read a size as users of these tools write it on a command line: ``4k``, ``128K``, ``16G``, ``2GiB``.
+    """Read a size as the tools' command lines take it: ``4k``, ``128K``, ``16G``, ``2GiB``.
 
-    All four tools mean powers of 1024 there.
+    All four tools use powers of 1024 here.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The words of the kit: metrics, operations, statistics, settings and diagnostics.
+"""The controlled vocabulary: metrics, settings, statuses and diagnostic codes, each with its meaning.
 
-A module of `fsbench_kit.formats` translates what its tool prints into these words, and nothing else does.
-Where a tool's figure has no word yet, a word is added here, with what it means.
+The modules of `fsbench_kit.formats` translate what each tool prints into these words; no other code does. To
+support a figure that has no word yet, add the word here.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Metric:
     Attributes
     ----------
     unit
-        The base unit of `fsbench_kit.model.units`.
+        The base unit, one of those in `fsbench_kit.model.units`.
     better
-        Which way is better, or ``None`` where a larger figure is neither.
+        Which direction is better; ``None`` if neither is.
     meaning
         One sentence.
     """
@@ -53,7 +53,7 @@ OF_MACHINE: Final[dict[str, Metric]] = {
     "pressure_some": Metric("1", None, "Share of the time in which some task waited for a resource (PSI)."),
     "pressure_full": Metric("1", None, "Share of the time in which all tasks waited for a resource (PSI)."),
 }
-"""What the machine did during a run. Over time, it is of the whole run, and of none of its operations."""
+"""What the machine did during a run. These series describe the whole run, not one of its operations."""
 
 METRICS: Final[dict[str, Metric]] = {
     # what a filesystem delivers
@@ -131,13 +131,13 @@ SettingKind = Literal["workload", "system", "target", "label"]
 
 @dataclass(frozen=True, slots=True)
 class SettingWord:
-    """A setting: what was asked of the tool, or found on the machine.
+    """A setting: something that the tool was told, or a property of the machine.
 
     Attributes
     ----------
     kind
-        ``workload``: what was asked for; ``system``: where it ran; ``target``: what comes with the filesystem
-        under test and differs with it by nature; ``label``: a name, which changes nothing.
+        ``workload``: what the tool was told to do; ``system``: where it ran; ``target``: a property of the
+        filesystem under test, which differs with it by nature; ``label``: a name that changes nothing.
     meaning
         One sentence, with the unit of the value.
     """
@@ -250,18 +250,18 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "bonnie++.-x": SettingWord("label", "Number of runs in a row."),
     "output": SettingWord("label", "Where and how the tool wrote its report."),
 }
-"""Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
-counts as workload, unless it is listed here."""
+"""Settings with a common name. An option that only one tool has is called ``<tool>.<option>`` and counts as
+workload, unless it is listed here."""
 
 AT: Final = r"^\d{4}-\d\d-\d\d \d\d:\d\d"
-"""What a date looks like that has a time of day."""
+"""Matches dates that include a time of day."""
 
 ASKED: Final = "asked."
-"""What the keys of a plan begin with that a launch has varied and no log tells; each is a setting of the work."""
+"""Prefix of plan keys that a launch varied and no log reports. Each such key is a workload setting."""
 
 
 def factor_key(factor: str, known: Iterable[str]) -> str:
-    """Return the setting that is meant by a factor: where a launch has varied that, what was asked for.
+    """Return the setting that a factor name refers to: the requested value where a launch varied it.
 
     >>> factor_key("mount_options", ["asked.mount_options", "mount_options"]), factor_key("kernel", ["kernel"])
     ('asked.mount_options', 'kernel')
@@ -280,15 +280,15 @@ OPTIONS: Final = {
     "file_num": "files",
     "file_io_mode": "engine",
 }
-"""Options of tools, as plans have them, that logs are read as settings of other names."""
+"""Plan options of each tool whose values appear in logs under another setting name."""
 
 STAGES: Final = ("precondition", "warm-up", "measured")
-"""What a launched run was for: those before the first round are kept, and not compared."""
+"""The purposes of a launched run. Runs made before the first round are kept but not compared."""
 
 ORIGINS: Final = ("log", "command", "environment", "study", "name", "stated", "assumed")
-"""Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
-machine's state that a launch recorded; the study's facts; the names of files; what an article states; what was
-assumed."""
+"""How a setting is known, strongest evidence first: from the log itself; from the command line that ran; from
+the machine state that a launch recorded; from the study file; from file names; from an article's text; by
+assumption."""
 
 
 FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
@@ -301,7 +301,7 @@ FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "scheduler": ("nr_requests",),
     "host": ("cpu", "cpus", "memory", "device", "disks", "controller", "fio.filename", "iozone.machine"),
 }
-"""Settings that follow from another: where that one is compared, they say nothing of their own."""
+"""Settings that are determined by another setting: where that one is the factor, these say nothing new."""
 
 _OF_REPORTS: Final = re.compile(
     r"fio\.(write_\w+_log|log_\w+|per_job_logs|\w*output\w*|\w*description|section|name|eta\S*|status-interval"
@@ -309,13 +309,13 @@ _OF_REPORTS: Final = re.compile(
     r"|(bw|iops)avgtime|kb_base|unit_base|unified_rw_reporting|disk_util|terse-version|minimal|append-terse)"
     r"|sysbench\.(report-\w+|debug|verbosity|histogram|percentile)|iozone\.-[bRE]"
 )
-"""Options that name, place or shape a tool's reports, and change nothing of its work."""
+"""Options that name, place or format a tool's reports and do not affect its work."""
 
 
 def setting_kind(key: str) -> SettingKind:
-    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload.
+    """Return the kind of a setting. An unlisted one is an option of a single tool and counts as workload.
 
-    Those of ZFS and of mirrors made by md belong to the target; those of reports are labels.
+    Settings of ZFS and of md mirrors belong to the target; report options are labels.
     """
     word = SETTINGS.get(key)
     if word is not None:
@@ -328,7 +328,7 @@ def setting_kind(key: str) -> SettingKind:
 Severity = Literal["note", "warning", "error"]
 
 RUN_SCHEMA: Final = 1
-"""The version of a run's record, ``run.json``, that is written and understood here."""
+"""The version of a run record (``run.json``) that this package writes and understands."""
 
 DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
@@ -421,4 +421,4 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "NO_SUCH_RUN": ("error", "The study's description names a run that its file does not have."),
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
-"""Codes of diagnostics, with their severity and the sentence that explains the code."""
+"""Diagnostic codes, each with its severity and explanation."""
