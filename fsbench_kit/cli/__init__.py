@@ -1,6 +1,6 @@
-"""The command ``fsbench``: thin, every command is one module and a few lines over the package.
+"""The command ``fsbench``: one thin module per command, a few lines over the package.
 
-Each command imports what it uses, and no other: ``fsbench --help`` answers at once.
+Each command imports only what it uses, so that ``fsbench --help`` answers at once.
 
 `fsbench_kit.cli.exits` has the exit statuses.
 """
@@ -36,7 +36,7 @@ __all__ = ["app"]
 
 
 class _Commands(TyperGroup):
-    """The commands; an interrupt says what is kept."""
+    """The group of commands; an interrupt reports what was kept."""
 
     def invoke(self, ctx: Any) -> object:
         """Run a command."""
@@ -94,17 +94,17 @@ app.command("report")(report_command)
 
 
 def _refuse_empty(words: list[str]) -> None:
-    """Refuse what a shell makes of a variable that is not set: as a path, it would be the current folder."""
+    """Refuse an empty argument, which an unset shell variable leaves and which would mean the current folder."""
     if "" in words:
         raise RequestError("one of the arguments is empty", hint="Is a variable in the command not set?")
 
 
 _NAMELESS: Final = {errno.ENOENT: "the current folder", errno.ENOSPC: "the output"}
-"""What has no name where the system says that it is gone, or full."""
+"""What to call the file of a system error that names none."""
 
 
 def main() -> None:
-    """Run the command, and turn what goes wrong into a message and an exit status."""
+    """Run the command line, turning errors into a message and an exit status."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # in a locale that lacks some letters
@@ -122,7 +122,7 @@ def main() -> None:
         err.print(f"fsbench: {where}: {error.strerror or error}")
         sys.exit(2)
     except Exception as error:
-        if "KeyboardInterrupt" in str(error):  # of which pydantic makes an error while it builds a model
+        if "KeyboardInterrupt" in str(error):  # pydantic wraps it while it builds a model
             sys.exit(130)
         if os.environ.get("FSBENCH_TRACEBACK"):
             raise

@@ -29,10 +29,10 @@ def audit_command(
     *,
     mask: Masked = False,
 ) -> None:
-    """Check what articles claim against the figures that they print.
+    """Check an article's claims against the figures that it prints.
 
     A page without a study.toml gets one, with stubs for its claims: beside the page if no other file is there,
-    else with a copy of the page in a folder named after it, or in the folder that --to names.
+    otherwise with a copy of the page in a folder named after it, or in the folder given by --to.
 
     fsbench audit raw_results/published
     fsbench audit article.html
@@ -64,7 +64,7 @@ def audit_command(
 
 
 def _each_page_once(paths: list[str]) -> Iterator[str]:
-    """Leave out pages that are copies of others: what an article says counts once."""
+    """Skip pages that are copies of others, so that each claim counts once."""
     from fsbench_kit.data.files import STUDY_FILE
 
     seen: dict[bytes, str] = {}
@@ -80,14 +80,14 @@ def _each_page_once(paths: list[str]) -> Iterator[str]:
 
 
 def _is_named(page: Path, study: Path) -> bool:
-    """Whether a study beside a page has it among its logs."""
+    """Return whether the study beside a page lists it among its logs."""
     from fsbench_kit.data.study import read_study
 
     return study.is_file() and page.name in {log.file for log in read_study(study.parent).log}
 
 
 def _study_of(page: Path, folder: Path | None) -> Path | None:
-    """Return the folder of a page's study; where there is none, write it down, and return none."""
+    """Return the folder of a page's study, or write a draft of one and return ``None``."""
     from fsbench_kit.cli.drafts import write_draft
     from fsbench_kit.data.files import STUDY_FILE
 
@@ -118,7 +118,7 @@ _ELSEWHERE: Final = "Name a folder that you can write to: --to FOLDER"
 
 
 def _copy(page: Path, copy: Path) -> None:
-    """Copy a page to the folder of its study, unless it is there."""
+    """Copy a page to the folder of its study, unless it is there already."""
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         if not copy.exists():

@@ -190,7 +190,7 @@ def compare_command(
 def _changes(
     dataset: fsb.Dataset | Mapping[str, fsb.Dataset], factor: str, margin: float, which: Mapping[str, Any]
 ) -> list[str]:
-    """Say since which version, commit or date figures are others, where the factor has an order in time."""
+    """Report the version, commit or date from which figures differ, if the factor is ordered in time."""
     from fsbench_kit import tables
     from fsbench_kit.analysis.trend import in_time, trend
 
@@ -201,7 +201,7 @@ def _changes(
 
 
 def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[str]) -> str | None:
-    """Return what to do next: what a word may have meant, or else what names of files would tell."""
+    """Return what to do next: a suggested spelling, or a template that the file names suggest."""
     from fsbench_kit.cli.proposals import proposals
 
     if error.hint is not None and "Did you mean" in error.hint:
@@ -210,7 +210,7 @@ def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[st
 
 
 def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: bool) -> RequestError:
-    """Say that no two groups did the same, and what they differ in besides."""
+    """Return an error saying that no two groups did the same work, and in which settings they differ."""
     from fsbench_kit.analysis.groups import apart
 
     found = apart(dataset, factor)

@@ -10,7 +10,7 @@ from fsbench_kit.model.errors import needs_extra
 def devices_command() -> None:
     """List the block devices: what each holds, who uses it, and what to write to launch on it.
 
-    What a killed launch has changed of the kernel's settings is set back first.
+    Kernel settings that a killed launch left changed are restored first.
 
     fsbench devices
     """

@@ -20,7 +20,7 @@ def doctor_command(
         bool, typer.Option("--install", help="Install what is missing (on Debian, as root).")
     ] = False,
 ) -> None:
-    """Show what this machine can run, and what is missing.
+    """Show what this machine can run and what is missing.
 
     fsbench doctor
     """
@@ -42,7 +42,7 @@ def doctor_command(
 
 
 def _install(command: list[str]) -> None:
-    """Install packages; a failure is reported and no reason to stop, because launches use what there is."""
+    """Install packages. A failure is reported but does not stop: launches use what is there."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["apt-get", "update", "--quiet=2"], command):
         result = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)

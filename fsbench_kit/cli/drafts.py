@@ -1,4 +1,4 @@
-"""Writes the draft of a study's description, and says what is left to say."""
+"""Drafts a study.toml and reports what is left to fill in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
-    """Write the description of a folder's study, where there is none yet."""
+    """Write a draft of a folder's study.toml if there is none."""
     from fsbench_kit.data.drafts import drafted
     from fsbench_kit.data.files import STUDY_FILE
     from fsbench_kit.data.study import read_study

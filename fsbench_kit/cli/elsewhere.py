@@ -1,4 +1,4 @@
-"""Where work is done that need not be done here: on other hosts."""
+"""Executors on other hosts, for commands whose work need not be done on this one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def elsewhere(hosts: Path | None, scheduler: str | None) -> Iterator[Executor | None]:
-    """Give what works on the hosts that a file names, or on a scheduler's; nothing where neither is given."""
+    """Yield an executor on the hosts in a file or on a scheduler's workers, or ``None`` if neither is given."""
     if hosts is not None and scheduler is not None:
         raise RequestError("work goes to hosts or to a scheduler", hint="Leave out --ssh or --scheduler.")
     if hosts is not None:

@@ -1,4 +1,4 @@
-"""What the exit status of ``fsbench`` means."""
+"""The exit statuses of ``fsbench`` and their meanings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ STATUSES: Final = {
     5: "With --against: a finding has changed, is new or is gone.",
     130: "Interrupted by Ctrl-C; the message says what is kept.",
 }
-"""Exit status -> what it means; ``docs/commands.md`` is made with it."""
+"""Exit status -> its meaning; the source of the table in ``docs/commands.md``."""
 
 AGAINST: Final = 5
 
 GATE: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
-"""What keeps a comparison from passing -> the exit status."""
+"""Why a comparison does not pass the gate -> the exit status."""

@@ -29,7 +29,7 @@ def explore_command(
         ),
     ] = 0,
 ) -> None:
-    """Open a page in the browser to choose what is compared, and see it at once.
+    """Open a page in the browser to choose a comparison and see it at once.
 
     fsbench explore results/
     """
@@ -38,7 +38,7 @@ def explore_command(
     with needs_extra("notebooks", "fsbench explore"):
         from fsbench_kit.explore import explore
 
-    # What is wrong with them is said here.
+    # Reports problems with the paths here, before the page opens.
     if len(paths) == 1 and is_written(Path(paths[0])):
         fsb.scan(paths[0])
     else:

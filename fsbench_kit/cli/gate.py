@@ -1,4 +1,4 @@
-"""``fsbench compare --gate``: what keeps a comparison from passing, for people and for continuous integration."""
+"""``fsbench compare --gate``: why a comparison does not pass, for people and for continuous integration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_NAMED: Final = 10
 
 
 class Gate:
-    """What a gate finds of a comparison: it passes where nothing is worse and everything is decided."""
+    """The result of a gate, which passes if nothing is worse and everything is decided."""
 
     def __init__(self, comparison: pl.DataFrame, tolerance: float) -> None:
         from fsbench_kit.analysis.gate import gate
@@ -34,13 +34,13 @@ class Gate:
 
     @cached_property
     def table(self) -> Table:
-        """What keeps the comparison from passing."""
+        """The findings that keep the comparison from passing."""
         from fsbench_kit import tables
 
         return tables.gate_table(self.found, self._tolerance)
 
     def save(self, targets: Sequence[Path]) -> None:
-        """Write it as JUnit's XML."""
+        """Write the findings as JUnit XML."""
         from fsbench_kit import tables
         from fsbench_kit.data.tabular import writing
 
@@ -50,7 +50,7 @@ class Gate:
             err.print(f"Wrote {target}: {tables.counted(self.found.height, 'test')}.")
 
     def print(self) -> None:
-        """Say what keeps the comparison from passing, the gravest first."""
+        """Print the findings that keep the comparison from passing, gravest first."""
         for group in self.table.groups:
             if not group.rows:
                 continue
@@ -63,7 +63,7 @@ class Gate:
             err.print(f"gate: {self.table.caption.partition(': ')[2]}")
 
     def exit(self) -> None:
-        """Exit with the status of the gravest, if there is any."""
+        """Exit with the status of the gravest finding, if there is one."""
         for outcome, status in GATE.items():
             if (self.found["outcome"] == outcome).any():
                 raise typer.Exit(status)

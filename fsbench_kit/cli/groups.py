@@ -1,4 +1,4 @@
-"""What ``fsbench compare`` compares: the paths as groups, as benchstat does, or all runs by a factor."""
+"""Chooses what ``fsbench compare`` compares: paths as groups, as benchstat does, or all runs by a factor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Comparable(NamedTuple):
-    """Runs, what they are compared by, and a sentence that says so where the command line does not."""
+    """Runs, their factor, and a sentence that explains the choice where the command line does not make it."""
 
     dataset: fsb.Dataset
     factor: str
@@ -28,7 +28,7 @@ class Comparable(NamedTuple):
 
 
 _MOST: Final = 6
-"""The most paths that are groups without a word: where a shell writes out a pattern, each path is a run."""
+"""The most paths that become groups by default; of more, each is probably a run from an expanded pattern."""
 
 _QUOTE: Final = "in quotes a pattern is one group: 'old/*.json' 'new/*.json'"
 
@@ -47,9 +47,9 @@ def chosen(
 ) -> Comparable:
     """Read what is to be compared.
 
-    With a factor, or a single path, all runs are one pool; of a dataset on disk only what is needed is read. Else
-    each path is a group, unless some have no filesystem in common: then that is the factor. With labels each path
-    is a group, whatever it has.
+    With a factor or a single path, all runs are pooled, and a dataset on disk is read only as far as needed.
+    Otherwise each path is a group, except where two of them have no filesystem in common: then the filesystem is
+    the factor. With labels each path is a group in any case.
     """
     from fsbench_kit.analysis.needed import needed
     from fsbench_kit.data.written import is_written
@@ -102,7 +102,7 @@ def _as_groups(
 
 
 def _below(path: str, data: fsb.Dataset) -> Iterator[PurePath]:
-    """Return the names of a group's files, with the folders that stand in the group's own."""
+    """Yield the names of a group's files, relative to the group's folder."""
     for file in map(PurePath, data.runs["source"].unique(maintain_order=True)):
         yield (
             file.relative_to(path) if file != PurePath(path) and file.is_relative_to(path) else PurePath(file.name)
@@ -116,7 +116,7 @@ def _runs(data: fsb.Dataset) -> str:
 
 
 def _labelled(paths: list[str], labels: list[str]) -> dict[str, str]:
-    """Return the path of each label."""
+    """Map each label to its path, checking that labels are distinct and as many as the paths."""
     if len(labels) != len(paths):
         raise RequestError(
             f"there are not as many labels ({len(labels)}) as paths ({len(paths)})",
@@ -134,7 +134,7 @@ def _labelled(paths: list[str], labels: list[str]) -> dict[str, str]:
 
 
 def _short(paths: list[str]) -> list[str]:
-    """Return paths without the folders that all of them have in common."""
+    """Return the paths without their common parent folders."""
     parts = [PurePath(path) for path in paths]
     if len({path.is_absolute() for path in parts}) > 1 or len(set(parts)) < len(parts):
         return paths
@@ -145,7 +145,7 @@ def _short(paths: list[str]) -> list[str]:
 def _read_readable(
     paths: dict[str, str], names: list[str] | None, assume: dict[str, str] | None, jobs: int | None
 ) -> tuple[dict[str, fsb.Dataset], InputError | None]:
-    """Read each path by itself; return also what was wrong with the first that cannot be read."""
+    """Read each path by itself; also return the error of the first that cannot be read."""
     groups, unread = {}, None
     for label, path in paths.items():
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def launch_there(
     plan: Plan, study: str | None, to: Path, patience: float, scheduler: str | None = None
 ) -> LaunchResult:
-    """Make the runs of a plan on its hosts, and bring them here."""
+    """Make the runs of a plan on its hosts and copy them here."""
     from fsbench_kit.launch import shown
     from fsbench_kit.launch.hosts import launch_on
     from fsbench_kit.launch.launcher import study_name
@@ -41,7 +41,7 @@ def launch_there(
 
 
 def check_there(plan: Plan, scheduler: str | None = None) -> None:
-    """Try a plan on its hosts, and keep nothing."""
+    """Try a plan on its hosts without keeping anything."""
     from fsbench_kit.launch.hosts import ask_each
     from fsbench_kit.launch.remote import try_there
 
@@ -56,7 +56,7 @@ def check_there(plan: Plan, scheduler: str | None = None) -> None:
 
 
 def preview_there(plan: Plan, scheduler: str | None = None, *, commands: bool) -> None:
-    """Say what a plan would run on its hosts, which each have an order of their own."""
+    """Show what a plan would run on its hosts, each of which has a run order of its own."""
     from fsbench_kit.launch import remote
     from fsbench_kit.launch.hosts import ask_each
 
@@ -71,7 +71,7 @@ def preview_there(plan: Plan, scheduler: str | None = None, *, commands: bool) -
 
 @contextmanager
 def _workers(plan: Plan, scheduler: str | None) -> Iterator[dict[str, Worker]]:
-    """Give the hosts of a plan, or those of a scheduler's workers."""
+    """Yield the hosts of a plan, or those of a scheduler's workers."""
     from fsbench_kit.data.ssh import FOLDER, connected, host
     from fsbench_kit.launch.hosts import Worker
 

@@ -52,7 +52,7 @@ def init_command(
 
 
 def _read(folder: Path) -> fsb.Dataset | None:
-    """Return what the logs in a folder say; none where there are none."""
+    """Read the logs in a folder; return ``None`` if there are none."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
     try:

@@ -1,4 +1,4 @@
-"""From the paths of a command line to a dataset."""
+"""Turns the paths of a command line into a dataset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read(
     paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
 ) -> fsb.Dataset:
-    """Read logs by templates that have to fit some of their names."""
+    """Read logs with name templates; each template must match at least one file name."""
     dataset = read_by(paths, names, jobs, assume)
     check_names(names, [dataset], map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
     return dataset
@@ -30,7 +30,7 @@ def read(
 def read_by(
     paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
 ) -> fsb.Dataset:
-    """Read logs, many of them in processes, which start when they are handed the first."""
+    """Read logs, in worker processes where there are many; the processes start with the first log."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -42,14 +42,14 @@ def read_by(
 
 
 def check_names(names: list[str] | None, read: Iterable[fsb.Dataset], files: Iterable[PurePath]) -> None:
-    """Ask about keys of templates that are nearly known ones, and refuse templates that fit no name of all.
+    """Warn of template keys that look misspelt, and refuse templates if they match no file name at all.
 
     Parameters
     ----------
     names, read
-        The templates, and what was read by them.
+        The templates, and what was read with them.
     files
-        The names that they are about.
+        The file names that the templates should match.
     """
     if names:
         _ask_for_keys(names)
@@ -57,7 +57,7 @@ def check_names(names: list[str] | None, read: Iterable[fsb.Dataset], files: Ite
 
 
 def _ask_for_keys(names: list[str]) -> None:
-    """Ask what keys of templates mean that are nearly known ones; as they are, they become settings."""
+    """Ask about template keys that resemble known ones; unchanged, they become settings."""
     from fsbench_kit.data.names import FACTS, templates_of
     from fsbench_kit.model.vocabulary import SETTINGS
 
@@ -83,7 +83,7 @@ def _refuse_names_that_fit_nothing(
 
 
 def inputs(paths: list[str]) -> list[Path | str | BinaryIO]:
-    """Return what a command line names, ``-`` being what is piped in; a study that was launched has a name."""
+    """Return the inputs that a command line names: ``-`` is standard input, and launched studies have names."""
     return [sys.stdin.buffer if path == "-" else _launched(path) or found_path(path) for path in paths]
 
 
@@ -93,7 +93,7 @@ def _launched(name: str) -> Path | None:
 
 
 def found_plan(name: str) -> Path:
-    """Return the plan with a name, that of a file or the bare one of a plan in ``plans/``."""
+    """Return the path of a plan, given as a file or as the bare name of a plan in ``plans/``."""
     from fsbench_kit.data.project import STARTER
 
     candidates = [name, f"{name}.toml", f"plans/{name}", f"plans/{name}.toml"]
@@ -106,7 +106,7 @@ def found_plan(name: str) -> Path:
 
 
 def found_path(path: str) -> Path | str:
-    """Return a path, URL or pattern; where it leads nowhere, what comes with the package under that name."""
+    """Return a path, URL or pattern; one that does not exist is looked up among the package's own data."""
     from fsbench_kit.data.project import found
 
     own = found(path)

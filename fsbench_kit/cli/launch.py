@@ -95,7 +95,7 @@ def launch_command(
         ),
     ] = LAUNCHED,
 ) -> None:
-    """Run a plan, and keep the logs and a record of each run.
+    """Run a plan, keeping the logs and a record of each run.
 
     fsbench launch quick --dry-run
     fsbench launch plans/quick.toml --to results/
@@ -201,7 +201,7 @@ def _tell(result: LaunchResult) -> None:
     from fsbench_kit.launch.study import CAMPAIGN, PLAN
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
-    if (result.folder / PLAN).is_file():  # of several hosts, each has an order of its own
+    if (result.folder / PLAN).is_file():  # with several hosts, each has its own order
         with suppress(InputError):  # no run has a figure
             steady = sentence(steady_state(fsb.read(result.folder)))
             if steady is not None:
@@ -213,7 +213,7 @@ def _tell(result: LaunchResult) -> None:
 
 
 def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:
-    """Return a plan, with the hosts that a file names."""
+    """Return a plan, with the hosts in a file if one is given."""
     from fsbench_kit.data.ssh import read_hosts
     from fsbench_kit.launch import read_plan
 
@@ -229,7 +229,7 @@ def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:
 
 
 def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
-    """Return the name of a study to resume, and where it is: a study's folder says both."""
+    """Return the name and parent folder of a study to resume; the study's folder gives both."""
     from fsbench_kit.launch.study import HOSTS, PLAN
 
     if campaign is not None:

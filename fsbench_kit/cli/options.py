@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Baseline = Annotated[str | None, typer.Option(help="The level that all others ar
 
 
 def share(text: str, wrong: str = "not a percentage; write 5%") -> float:
-    """Read a percentage as a share: ``5%``, and ``0.05`` is the same."""
+    """Read a percentage as a share; ``5%`` and ``0.05`` are the same."""
     number = text.strip()
     try:
         return float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
@@ -68,29 +68,29 @@ Confidence = Annotated[
 
 
 def percentage(text: str) -> float:
-    """Read a percentage as a share, with or without its sign: ``5%`` and ``5`` are the same."""
+    """Read a percentage as a share, with or without its sign; ``5%`` and ``5`` are the same."""
     number = text.strip()
     return share(number) / (1 if number.endswith("%") else 100)
 
 
 def factor(text: str) -> float:
-    """Read a percentage, or a ratio, as a factor: ``5%`` and ``1.05`` are the same."""
+    """Read a percentage or a ratio as a factor; ``5%`` and ``1.05`` are the same."""
     number = share(text, "neither a percentage nor a ratio; write 5% or 1.05")
     return 1 + number if text.strip().endswith("%") else number
 
 
 def of_percentage(help_text: str) -> Any:
-    """Return an option that takes a percentage."""
+    """Return an option whose value is a percentage."""
     return typer.Option(parser=percentage, metavar="PERCENT", help=help_text)
 
 
 def of_factor(help_text: str) -> Any:
-    """Return an option that takes a percentage or a ratio."""
+    """Return an option whose value is a percentage or a ratio."""
     return typer.Option(parser=factor, metavar="PERCENT|RATIO", help=help_text)
 
 
 def of_words(help_text: str) -> Any:
-    """Return an option that takes a list with commas."""
+    """Return an option whose value is a comma-separated list."""
     return typer.Option(metavar="A,B,...", help=help_text)
 
 
@@ -100,7 +100,7 @@ def assumed(given: list[str] | None) -> dict[str, str] | None:
 
 
 def conditions(given: list[str] | None) -> dict[str, list[str | int | None]] | None:
-    """Read ``KEY=A,B,...``: what may be sizes as bytes, ``none`` as no value."""
+    """Read ``KEY=A,B,...``; sizes become bytes, and ``none`` means no value."""
     return {
         key: [_value(key, word) for word in words(text) or ()] for key, text in map(_pair, given or ())
     } or None
@@ -123,5 +123,5 @@ def _value(key: str, word: str) -> str | int | None:
 
 
 def words(text: str | None) -> list[str] | None:
-    """Read a list with commas."""
+    """Read a comma-separated list."""
     return [word.strip() for word in text.split(",")] if text else None

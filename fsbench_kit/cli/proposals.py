@@ -1,4 +1,4 @@
-"""What could tell runs apart where nobody knows their filesystems, with the command to copy."""
+"""Proposals for how to tell runs apart when no filesystem is known, with commands to copy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST_PATHS: Final = 6
 
 
 def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[str]) -> str | None:
-    """Propose what to compare by, where no run has a level of a factor.
+    """Propose what to compare by when no run has a level of the factor.
 
     Parameters
     ----------
     command, paths
-        The command that was given, and its paths.
+        The command that was given and its paths.
     """
     if _is_known(dataset, factor):
         return None
@@ -36,7 +36,7 @@ def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[s
 
 
 def more_by_names(dataset: fsb.Dataset, files: Iterable[PurePath] | None = None) -> str | None:
-    """Name the template that names of files suggest, where it would tell what nothing else does."""
+    """Suggest the template that the file names follow, if it would add something that is not known otherwise."""
     if _is_known(dataset, "study"):
         return None
     found = proposed(files or map(PurePath, dataset.runs["source"].unique(maintain_order=True)))

@@ -60,7 +60,7 @@ def read_command(
     scheduler: Scheduler = None,
     mask: Masked = False,
 ) -> None:
-    """Read logs, show what is in them, and write them as a table on request.
+    """Read logs, show what is in them and, on request, write them as a table.
 
     fsbench read results/
     fsbench read results/ --to figures.csv --wide --mask
@@ -108,7 +108,7 @@ def read_command(
 def _ingest(
     paths: list[str], folder: Path, names: list[str] | None, executor: Executor | None, *, append: bool
 ) -> None:
-    """Read however many logs into a folder."""
+    """Read any number of logs into a folder."""
     from fsbench_kit import tables
     from fsbench_kit.data.bulk.progress import shown
     from fsbench_kit.data.written import is_whole
@@ -127,7 +127,7 @@ def _ingest(
     except KeyboardInterrupt:
         err.print(f"Interrupted. The same command continues where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None
-    if known is not None:  # what was said of runs that are there is not said again
+    if known is not None:  # diagnostics of runs read earlier are not repeated
         said = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
         dataset = replace(dataset, diagnostics=said)
     print_diagnostics(dataset)
@@ -137,7 +137,7 @@ def _ingest(
 
 
 def _everywhere(path: str) -> Path | str:
-    """Return a path that leads to the same from any working directory."""
+    """Return a path that works from any working directory."""
     found = found_path(path)
     return found if "://" in str(found) else Path(found).absolute()
 
@@ -167,13 +167,13 @@ def _explain(paths: list[str]) -> None:
 
 
 def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
-    """Return files, and those in folders at any depth that are not hidden."""
+    """Yield the files, with those in folders at any depth that are not hidden."""
     from fsbench_kit.data.absent import said_of_absent
     from fsbench_kit.data.files import SHOWS_ITSELF, kernel_filesystem
 
     for item in items:
         if isinstance(item, Path) and item.is_dir():
-            os.scandir(item).close()  # which raises where it may not be read, as rglob does not
+            os.scandir(item).close()  # raises if the folder is not readable, which rglob does not
             if (of_kernel := kernel_filesystem(item)) is not None:
                 raise InputError(SHOWS_ITSELF.format(of_kernel), file=item)
             found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]

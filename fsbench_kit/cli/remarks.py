@@ -1,4 +1,4 @@
-"""What is said of input that was not understood."""
+"""Prints remarks about input that was not understood."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
-    """Print what was not understood, and how much else there is to know."""
+    """Print what was not understood, and how many other diagnostics there are."""
     import polars as pl
 
     from fsbench_kit import tables
@@ -30,7 +30,7 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
 
 
 def print_unusable(diagnostics: pl.DataFrame) -> None:
-    """Print which input could not be used, or has a name that says nothing."""
+    """Print which input could not be used or has a name that says nothing."""
     import polars as pl
 
     from fsbench_kit import tables
@@ -41,6 +41,6 @@ def print_unusable(diagnostics: pl.DataFrame) -> None:
 
 
 def exit_if_some_input_was_unusable(diagnostics: pl.DataFrame) -> None:
-    """Exit with 2 if there was an error; what could be read has been used."""
+    """Exit with status 2 if there was an error; everything readable has been used."""
     if (diagnostics["severity"] == "error").any():
         raise typer.Exit(2)

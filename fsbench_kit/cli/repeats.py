@@ -32,7 +32,7 @@ def repeats_command(
     to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
-    """Say how many runs a comparison needs, from a pilot or from how much runs vary.
+    """Say how many runs a comparison needs, given a pilot or the variation between runs.
 
     fsbench repeats --cv 5%
     fsbench repeats pilot/ --half-width 3% --to runs.csv

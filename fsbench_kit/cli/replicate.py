@@ -49,7 +49,7 @@ def replicate_command(
         Path, typer.Option(metavar="FOLDER", help="Where the results go, in a folder named after the study.")
     ] = LAUNCHED,
 ) -> None:
-    """Run a published study again on this machine, and compare its figures with yours.
+    """Run a published study again on this machine and compare its figures with yours.
 
     fsbench replicate iozone-ssd-2015 --dry-run
 
@@ -92,7 +92,7 @@ def replicate_command(
 
 
 def _needs(published: fsb.Dataset, again: Replication) -> Iterator[str]:
-    """Say what a replication takes: the space by the scales, and the time."""
+    """Yield what a replication needs: space at each scale, and time."""
     from fsbench_kit.data.project import project_root
     from fsbench_kit.launch.replicate import expected_seconds, space_by_scale
 
@@ -112,14 +112,14 @@ _TO_COMPARE: Final = 2
 
 
 def _name(folder: Path | str, published: fsb.Dataset) -> str | None:
-    """Name a study by its folder where it has no name of its own."""
+    """Return the name of a study, its folder's if it has none of its own."""
     if published.runs["study"].null_count() < published.runs.height:
         return None
     return re.sub(r"[^\w-]+", "-", Path(folder).resolve().stem).strip("-_") or None
 
 
 def _folder(study: str) -> Path | str:
-    """Return a study's folder, which for one of the kit's own is found by its name."""
+    """Return a study's folder; a study that comes with the package is found by its name."""
     for path in (f"{_PUBLISHED}/{study}", study):
         if Path(folder := found_path(path)).exists():
             return folder

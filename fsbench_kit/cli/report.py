@@ -71,7 +71,7 @@ def report_command(
         raise RequestError(
             f"{to} would be compared with itself", hint="Give the new report another place: --to FOLDER"
         )
-    old = None if other is None else effects_in(other)  # before the notebooks take their time
+    old = None if other is None else effects_in(other)  # fails before the notebooks run, not after
     here = Path.cwd()
     spec: ReportSpec | Path
     if paths and not _is_spec(paths):
@@ -123,7 +123,7 @@ def _of_logs(paths: list[str], names: list[str] | None, factor: str | None, base
 
 
 def _in_project(here: Path) -> None:
-    """Start a project in an empty folder; in another folder there has to be one."""
+    """Start a project if the folder is empty; in any other folder there must be one."""
     from fsbench_kit.data.project import is_project, start
 
     if any(is_project(folder) for folder in (here, *here.parents)):

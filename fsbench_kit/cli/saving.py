@@ -26,7 +26,7 @@ To = Annotated[
 
 
 def check_endings(targets: list[Path] | None, *also: str) -> None:
-    """Refuse files that could not be written before anything is read."""
+    """Refuse files that cannot be written, before anything is read."""
     if targets:
         from fsbench_kit.data.tabular import check_ending
         from fsbench_kit.tables.saving import WRITERS
@@ -36,7 +36,7 @@ def check_endings(targets: list[Path] | None, *also: str) -> None:
 
 
 def masked(frame: pl.DataFrame, dataset: Dataset | None = None, *, mask: bool) -> pl.DataFrame:
-    """Mask homes, users and hosts in a frame if asked to, those included that the runs it was made of name."""
+    """Mask homes, users and hosts in a frame on request, including those that its runs name."""
     if not mask:
         return frame
     from fsbench_kit.data.masking import Mask
@@ -48,7 +48,7 @@ def masked(frame: pl.DataFrame, dataset: Dataset | None = None, *, mask: bool) -
 
 
 def saved(targets: list[Path] | None, frame: pl.DataFrame, *tables: Table) -> None:
-    """Write a frame, or the tables made of it, and say so."""
+    """Write a frame, or the tables made from it, and report the files."""
     from fsbench_kit import tables as made
 
     for target in targets or ():
