@@ -88,7 +88,7 @@ def _loaded(run: Surroundings) -> Iterator[str]:
     if busy > BUSY:
         yield (
             f"Directly before the run, other work kept the processors {100 * busy:.0f} % busy, "
-            f"which is more than {100 * BUSY:.0f} %."
+            f"more than the limit of {100 * BUSY:.0f} %."
         )
 
 
@@ -100,7 +100,7 @@ FOREIGN_BYTES: Final = 2**24
 """How much more than the image the disk beneath it may move: a share of the image's bytes, plus fixed bytes."""
 
 
-@_condition("DEVICE_SHARED", "warning", "Others used the device before the run or during it.")
+@_condition("DEVICE_SHARED", "warning", "Others used the device before or during the run.")
 def _shared(run: Surroundings) -> Iterator[str]:
     before, after = run.before, run.after
     quiet = before["quiet"]
@@ -109,7 +109,7 @@ def _shared(run: Surroundings) -> Iterator[str]:
         if rate > FOREIGN_RATE:
             yield (
                 f"Directly before the run, others moved {humanise(rate, 'B/s')} on {name}, "
-                f"which is more than {humanise(FOREIGN_RATE, 'B/s')}."
+                f"more than the limit of {humanise(FOREIGN_RATE, 'B/s')}."
             )
             return
     moved = {
@@ -141,32 +141,34 @@ def _of_programs(before: Mapping[str, Any], after: Mapping[str, Any], images: Se
 
 
 @_condition(
-    "SYNC_NOT_PASSED_ON", "warning", "The filesystem is not told of a sync, whose time says nothing of the disk."
+    "SYNC_NOT_PASSED_ON",
+    "warning",
+    "Syncs do not reach the filesystem, so their times say nothing about the disk.",
 )
 def _not_told_of_sync(run: Surroundings) -> Iterator[str]:
     filesystem = run.before["mount"].partition(" - ")[2].partition(" ")[0]
     if filesystem.partition(".")[0] == "fuse":  # neither fuseblk nor virtiofs, whose servers are asked to sync
         yield (
-            f"The kernel does not pass sync on to {filesystem}, which runs in user space. Data written before "
+            f"The kernel does not pass syncs on to {filesystem}, which runs in user space. Data written before "
             "the run may reach the disk during it, and a sync of the whole filesystem waits for nothing."
         )
 
 
-@_condition("MOUNT_OPTION_NOT_SHOWN", "note", "The mount does not show an option that was asked for.")
+@_condition("MOUNT_OPTION_NOT_SHOWN", "note", "The mount does not show a requested option.")
 def _mount_option_not_shown(run: Surroundings) -> Iterator[str]:
     asked = [word for word in run.before.get("asked_mount_options", "").split(",") if word]
     shown = {word for field in run.before.get("mount", "").split(" ") for word in field.split(",")}
     if missing := [word for word in asked if word not in shown]:
         yield (
-            f"The mount does not show {', '.join(missing)}, which the plan asks for: the filesystem takes it for "
-            "its default, or did not take it."
+            f"The mount does not show {', '.join(missing)}, which the plan asks for: either it is the "
+            "filesystem's default, or the filesystem ignored it."
         )
 
 
-@_condition("KERNEL_ERRORS", "warning", "The kernel's log has errors from during the run.")
+@_condition("KERNEL_ERRORS", "warning", "The kernel logged errors during the run.")
 def _kernel_errors(run: Surroundings) -> Iterator[str]:
     if said := run.after.get("kernel_errors", {}).get("others"):
-        yield f"The kernel's log has errors from during the run: {'; '.join(said)}."
+        yield f"The kernel logged errors during the run: {'; '.join(said)}."
 
 
 REACHED: Final = 0.9
@@ -176,7 +178,9 @@ OVERHEAD: Final = 2**24
 """Allowance for what a program reads and writes besides its work, such as its code and its log, in bytes."""
 
 
-@_condition("CACHED_RUN", "note", "Less reached the device than the run asked for; the page cache did the rest.")
+@_condition(
+    "CACHED_RUN", "note", "Less data reached the device than the run requested; the page cache served the rest."
+)
 def _cached(run: Surroundings) -> Iterator[str]:
     before, after = run.before, run.after
     if run.data is None or run.memory is None or run.data >= 2 * run.memory:
@@ -188,8 +192,8 @@ def _cached(run: Surroundings) -> Iterator[str]:
         reached = after["disks"][name] - before["disks"][name]
         if asked > 0 and reached < REACHED * asked:
             yield (
-                f"The run {word} {humanise(asked + OVERHEAD, 'B')}, of which {humanise(reached, 'B')} reached the "
-                "device; its data take less than twice the memory."
+                f"The run {word} {humanise(asked + OVERHEAD, 'B')}, but only {humanise(reached, 'B')} reached the "
+                "device; its data is less than twice the memory."
             )
 
 
@@ -197,7 +201,7 @@ SPACE_CHANGE: Final = 0.01
 """Largest share of a filesystem by which its free space may change between runs."""
 
 
-@_condition("SPACE_CHANGED", "note", "The filesystem was not as full as at its first run.")
+@_condition("SPACE_CHANGED", "note", "The filesystem was not as full as before its first run.")
 def _space_changed(run: Surroundings) -> Iterator[str]:
     free, size = run.before["free_bytes"], run.before["size_bytes"]
     if run.free_at_first is not None and abs(free - run.free_at_first) > SPACE_CHANGE * size:

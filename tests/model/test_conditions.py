@@ -99,9 +99,9 @@ def test_disk_without_an_image_is_not_judged_by_what_it_moves() -> None:
         (
             counters(116 * MIB, 0),
             counters(89 * MIB, 0),
-            ["The run read 116 MiB, of which 89 MiB reached the device"],
+            ["The run read 116 MiB, but only 89 MiB reached the device"],
         ),
-        (counters(0, 116 * MIB), counters(0, 0), ["The run wrote 116 MiB, of which 0 B reached the device"]),
+        (counters(0, 116 * MIB), counters(0, 0), ["The run wrote 116 MiB, but only 0 B reached the device"]),
         (counters(16 * MIB, 16 * MIB), counters(0, 0), []),  # no more than a program and its log
         (counters(GIB, 0), None, []),
         (None, counters(0, 0), []),
