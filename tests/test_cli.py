@@ -94,7 +94,7 @@ def test_explain_tells_what_each_part_of_several_files_became(published: Path) -
     [
         (["--explain", "--to", "x.csv", "log.txt"], "Give either --explain or --to."),
         (["--explain", "vanished.txt"], "No such file or directory. The current folder is empty."),
-        (["--explain", "."], "there is no file in this folder"),
+        (["--explain", "."], "there are no files in this folder"),
     ],
 )
 def test_a_wrong_request_to_explain(tmp_path: Path, arguments: list[str], sentence: str) -> None:
@@ -416,7 +416,9 @@ def test_a_study_to_run_again_says_first_how_that_departs_from_it(tmp_path: Path
     assert "The file of each job: 32 MiB instead of 10 GiB." in result.stdout
     assert "Each run: 5 s instead of 300 s." in result.stdout
     assert "A single directory gives no ratio." in result.stdout
-    assert re.search(r"Time: about \d[^,]*, if runs take as long as those that come with the kit", result.stdout)
+    assert re.search(
+        r"Time: about \d[^,]*, if runs take as long as those that come with the package", result.stdout
+    )
     assert not any(tmp_path.iterdir())
     untimed = _fsbench("replicate", "iozone-ssd-2015", "--directory", ".", "--dry-run", cwd=tmp_path)
     assert "at least 0 s" not in untimed.stdout

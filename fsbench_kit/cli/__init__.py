@@ -44,12 +44,14 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             command = ctx.invoked_subcommand or ""
-            err.print(f"Interrupted. {_KEPT.get(command, 'Nothing was written; the same command starts again.')}")
+            err.print(
+                f"Interrupted. {_KEPT.get(command, 'Nothing was written; run the same command to start again.')}"
+            )
             raise typer.Exit(130) from None
 
 
 _KEPT: Final = {
-    "report": "The pages that are finished are kept: the same command makes the others.",
+    "report": "The finished pages are kept; the same command makes the rest.",
     "init": "What was written is kept; start again in an empty folder.",
 }
 
@@ -96,7 +98,7 @@ app.command("report")(report_command)
 def _refuse_empty(words: list[str]) -> None:
     """Refuse an empty argument, which an unset shell variable leaves and which would mean the current folder."""
     if "" in words:
-        raise RequestError("one of the arguments is empty", hint="Is a variable in the command not set?")
+        raise RequestError("one of the arguments is empty", hint="Perhaps a variable in the command is not set.")
 
 
 _NAMELESS: Final = {errno.ENOENT: "the current folder", errno.ENOSPC: "the output"}
@@ -126,6 +128,6 @@ def main() -> None:
             sys.exit(130)
         if os.environ.get("FSBENCH_TRACEBACK"):
             raise
-        err.print(f"fsbench: a defect of fsbench itself: {type(error).__name__}: {error}")
-        err.print("FSBENCH_TRACEBACK=1 shows where it is; please report it with that.")
+        err.print(f"fsbench: a bug in fsbench: {type(error).__name__}: {error}")
+        err.print("Set FSBENCH_TRACEBACK=1 to see where it is, and please report it with the traceback.")
         sys.exit(1)

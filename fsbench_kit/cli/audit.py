@@ -23,7 +23,7 @@ from fsbench_kit.model.errors import RequestError
 def audit_command(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Articles as pages or text; studies, or folders of them."),
+        typer.Argument(metavar="PATH...", help="Articles as web pages or text; studies, or folders of them."),
     ],
     to: To = None,
     *,
@@ -50,7 +50,7 @@ def audit_command(
     for target in files:
         keep_logs([*pages, target] if _is_named(target, target.parent / STUDY_FILE) else pages, target)
     if folders and (len(folders), len(pages)) != (1, 1):
-        raise RequestError("--to FOLDER is for one page that has no study yet", file=folders[0])
+        raise RequestError("--to FOLDER takes a single page that has no study yet", file=folders[0])
     studies = [_study_of(page, folders[0] if folders else None) for page in pages]
     if None in studies:
         return
@@ -100,9 +100,9 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
     copy = own / page.name
     if (own / STUDY_FILE).is_file():
         if not copy.is_file():
-            raise RequestError(f"the study there is of another page than {page}", file=own, hint=_ELSEWHERE)
+            raise RequestError(f"the study there belongs to a page other than {page}", file=own, hint=_ELSEWHERE)
         if not filecmp.cmp(page, copy, shallow=False):
-            err.print(f"{page} has changed since it was copied; this audits the copy, {copy}.")
+            err.print(f"{page} has changed since it was copied; auditing the copy, {copy}.")
         return own
     fsb.read(page)  # what is no article with logs gets no folder
     _copy(page, copy)
@@ -110,7 +110,7 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
     for line in draft.runs:
         out.print(line)
     command = shlex.join(["fsbench", "audit", str(own)])
-    err.print(f"Check there which run is which, and fill in a claim. Then: {command}")
+    err.print(f"Check which run is which there, and fill in a claim. Then: {command}")
     return None
 
 
@@ -123,9 +123,9 @@ def _copy(page: Path, copy: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         if not copy.exists():
             shutil.copyfile(page, copy)
-            err.print(f"Copied {page} to {copy}, which is what will be audited.")
+            err.print(f"Copied {page} to {copy}; the copy will be audited.")
         elif not filecmp.cmp(page, copy, shallow=False):
-            raise RequestError(f"another file of that name than {page} is there", file=copy, hint=_ELSEWHERE)
+            raise RequestError(f"a different file with the name of {page} is there", file=copy, hint=_ELSEWHERE)
     except OSError as error:
         raise RequestError(
             f"cannot make a study of the page: {error.strerror or error}", file=copy.parent, hint=_ELSEWHERE

@@ -44,7 +44,7 @@ def compare_command(
     factor: Annotated[
         str | None,
         typer.Option(
-            help="Pool all runs, and compare them by this: filesystem, host, or a setting such as iodepth."
+            help="Pool all runs and compare them by a factor: filesystem, host, or a setting such as iodepth."
         ),
     ] = None,
     baseline: Baseline = None,
@@ -56,9 +56,9 @@ def compare_command(
     consecutive: Annotated[
         bool, typer.Option("--consecutive", help="Compare each level with the one before it, as versions.")
     ] = False,
-    rows: Annotated[str | None, of_words("What stands in rows: operation, block_size, ...")] = None,
-    columns: Annotated[str | None, of_words("What stands in columns: filesystem, block_size, metric, ...")] = None,
-    labels: Annotated[str | None, of_words("Make each path a group, and call the groups: old,new.")] = None,
+    rows: Annotated[str | None, of_words("Rows of the table: operation, block_size, ...")] = None,
+    columns: Annotated[str | None, of_words("Columns of the table: filesystem, block_size, metric, ...")] = None,
+    labels: Annotated[str | None, of_words("Make each path a group, with these names: old,new.")] = None,
     over: Annotated[
         str | None,
         typer.Option(help="Summarise over hosts, studies or another property of runs, and predict the next one."),
@@ -75,14 +75,14 @@ def compare_command(
         typer.Option(
             metavar="FILE",
             help="Write all columns to a .csv, .json or .parquet file, or the tables shown to .md or .tex; "
-            "with --gate, .md and .xml (JUnit) have its result. Can be repeated.",
+            "with --gate, .md and .xml (JUnit) get the gate's result. Can be repeated.",
         ),
     ] = None,
     gate: Annotated[
         bool,
         typer.Option(
             "--gate",
-            help="Say what keeps the comparison from passing, and exit with 1 if anything is worse by more than "
+            help="List what keeps the comparison from passing, and exit with 1 if anything is worse by more than "
             "the tolerance, else 4 if anything is not comparable, else 3 if anything is undecided.",
         ),
     ] = False,
@@ -99,7 +99,7 @@ def compare_command(
     mask: Masked = False,
     tolerance: Annotated[
         float | None,
-        of_factor("How much worse a figure may be and still pass the gate: 5% or 1.05; by default the margin."),
+        of_factor("How much worse a figure may be without failing the gate: 5% or 1.05; by default the margin."),
     ] = None,
 ) -> None:
     """Compare groups of runs with a baseline: paths with each other, or the levels of a factor.
@@ -169,7 +169,7 @@ def compare_command(
     for table in shown:
         out.print(table)
     if twins := comparison.height - listed.height:
-        more = "--metric NAME shows one, --to FILE has all of them"
+        more = "--metric NAME shows one, --to FILE writes all of them"
         say = "row says" if twins == 1 else "rows say"
         out.print(f"{twins} more {say} the same in another metric: {more}.")
     for finding in [*_changes(dataset, factor, margin, which), *tables.findings(listed)]:

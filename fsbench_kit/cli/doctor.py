@@ -47,6 +47,6 @@ def _install(command: list[str]) -> None:
     for step in (["apt-get", "update", "--quiet=2"], command):
         result = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
         if result.returncode:
-            reason = (result.stderr.strip() or "it does not say why").splitlines()[-1]
+            reason = (result.stderr.strip() or "no reason given").splitlines()[-1]
             err.print(f"{' '.join(step)} failed: {reason}")
             return

@@ -27,9 +27,9 @@ def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None,
             file.write(draft.text)
     except (OSError, UnicodeEncodeError) as error:
         why = (isinstance(error, OSError) and error.strerror) or error
-        where = "--to FOLDER names another one" if claims else "copy the logs to another one"
+        where = "name another one with --to FOLDER" if claims else "copy the logs to another one"
         raise RequestError(
-            f"cannot write the study's description: {why}",
+            f"cannot write study.toml: {why}",
             file=path,
             hint=f"It needs a folder that you can write to: {where}.",
         ) from error

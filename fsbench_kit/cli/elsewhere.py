@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def elsewhere(hosts: Path | None, scheduler: str | None) -> Iterator[Executor | None]:
     """Yield an executor on the hosts in a file or on a scheduler's workers, or ``None`` if neither is given."""
     if hosts is not None and scheduler is not None:
-        raise RequestError("work goes to hosts or to a scheduler", hint="Leave out --ssh or --scheduler.")
+        raise RequestError("--ssh and --scheduler cannot be combined", hint="Leave out --ssh or --scheduler.")
     if hosts is not None:
         from fsbench_kit.data.ssh import AnyOf, connected, read_hosts
 

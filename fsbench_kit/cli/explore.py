@@ -19,13 +19,13 @@ def explore_command(
     *,
     names: Names = None,
     factor: Annotated[
-        str, typer.Option(help="What differs at first: filesystem, host, or the key of a setting.")
+        str, typer.Option(help="The factor to start with: filesystem, host, or the key of a setting.")
     ] = ("filesystem"),
-    baseline: Annotated[str, typer.Option(help="The level that others are compared with at first.")] = "",
+    baseline: Annotated[str, typer.Option(help="The baseline to start with.")] = "",
     port: Annotated[
         int,
         typer.Option(
-            min=0, max=65535, help="Serve the page on this port, and open no browser; 0 picks a free port."
+            min=0, max=65535, help="Serve the page on this port without opening a browser; 0 picks a free port."
         ),
     ] = 0,
 ) -> None:

@@ -52,7 +52,7 @@ def check_there(plan: Plan, scheduler: str | None = None) -> None:
                 typer.echo(f"{host}: {line}")
             failures += [f"{host}: {problem}" for problem in answer.problems]
     if failures:
-        raise LaunchError("\n".join(failures), hint="Mend this in the plan or on the host; nothing was kept.")
+        raise LaunchError("\n".join(failures), hint="Fix this in the plan or on the host; nothing was kept.")
 
 
 def preview_there(plan: Plan, scheduler: str | None = None, *, commands: bool) -> None:
@@ -81,7 +81,9 @@ def _workers(plan: Plan, scheduler: str | None) -> Iterator[dict[str, Worker]]:
         with client_of(scheduler) as client, ExitStack() as stack:
             found = {name: stack.enter_context(HostOfWorkers(client, name)) for name in hosts_of(client)}
             if not found:
-                raise InputError("the scheduler has no workers yet", file=scheduler, hint="Start some, and wait.")
+                raise InputError(
+                    "the scheduler has no workers yet", file=scheduler, hint="Start some workers, then try again."
+                )
             yield {name: Worker(executor, FOLDER) for name, executor in found.items()}
         return
     named = [host(text, name) for name, text in plan.hosts.items()]

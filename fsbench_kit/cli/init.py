@@ -14,11 +14,11 @@ from fsbench_kit.model.errors import InputError, RequestError
 
 
 def init_command(
-    folder: Annotated[Path, typer.Argument(help="A folder with logs; or a new or empty folder.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="A folder with logs, or a new or empty folder.")] = Path(),
     *,
     names: Annotated[
         str | None,
-        typer.Option(metavar="TEMPLATE", help="What the names of files mean; by default what they seem to mean."),
+        typer.Option(metavar="TEMPLATE", help="What file names mean; by default, this is guessed."),
     ] = None,
 ) -> None:
     """Write what logs and their names say into a study.toml to complete; or start a project in an empty folder.
@@ -30,16 +30,16 @@ def init_command(
     from fsbench_kit.data.project import PARTS, is_project, start
 
     if (folder / STUDY_FILE).exists():
-        err.print(f"{folder / STUDY_FILE} is there already, and stays as it is.")
+        err.print(f"{folder / STUDY_FILE} exists already and was not changed.")
         return
     dataset = None if is_project(folder) else _read(folder)
     if dataset is None:
         if names is not None:
-            raise RequestError("there are no logs whose names could mean something", file=folder)
+            raise RequestError("there are no logs here whose names carry information", file=folder)
         start(folder)
         there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}; "
         out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: {there}fsbench report")
-        out.print("It measures this machine for some minutes, runs the notebooks and makes a page of each.")
+        out.print("It measures this machine for a few minutes, runs the notebooks and makes a page from each.")
         return
     if dataset.runs["study"].null_count() == 0:
         raise RequestError("all logs here have a study.toml already", file=folder)

@@ -78,8 +78,12 @@ def _refuse_names_that_fit_nothing(
 
     first, *others = files
     found = proposed([first, *others])
-    hint = f"One that fits: --names {shlex.quote(found.template)}" if found else "Write it as these names are."
-    raise RequestError(f"no name fits {' or '.join(names)}, such as {first}", hint=hint)
+    hint = (
+        f"One that matches: --names {shlex.quote(found.template)}"
+        if found
+        else "Write a template that matches these names."
+    )
+    raise RequestError(f"no file name matches {' or '.join(names)}; one of the names is {first}", hint=hint)
 
 
 def inputs(paths: list[str]) -> list[Path | str | BinaryIO]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def launch_command(
     plan: Annotated[
-        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name or the folder of a study.")
+        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name or folder of a study.")
     ] = None,
     study: Annotated[
         str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
@@ -35,7 +35,7 @@ def launch_command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Make the next block of a campaign, whose launches take turns; it needs a plan to begin with.",
+            help="Launch the next block of a campaign. The first block needs a plan.",
         ),
     ] = None,
     levels: Annotated[
@@ -46,7 +46,9 @@ def launch_command(
             help="With --campaign, what this machine runs now, such as kernel=6.12. Can be repeated.",
         ),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an earlier launch of the same name.")
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a study; by default the latest unfinished one.")
     ] = False,
@@ -54,13 +56,16 @@ def launch_command(
         bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run, how often and in which order, and run nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what would run, how often and in which order, without running anything."
+        ),
     ] = False,
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Try each workload briefly on each target, with images in place of devices, and keep nothing.",
+            help="Try each workload briefly on each target, using images in place of devices, and keep nothing.",
         ),
     ] = False,
     commands: Annotated[bool, typer.Option("--commands", help="With --dry-run, print every command too.")] = False,
@@ -72,7 +77,7 @@ def launch_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Launch on each host that a file names, as the hosts of a plan, and bring their runs.",
+            help="Launch on each host listed in a file, like the hosts of a plan, and collect their runs.",
         ),
     ] = None,
     scheduler: Annotated[
@@ -85,13 +90,14 @@ def launch_command(
     patience: Annotated[
         float,
         typer.Option(
-            min=0, metavar="SECONDS", help="How long another host may be silent before it counts as lost."
+            min=0, metavar="SECONDS", help="How long another host may stay silent before it counts as lost."
         ),
     ] = 600,
     to: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="Where the results go, in a folder named after the study; --resume looks there."
+            metavar="FOLDER",
+            help="Where to put the results, in a folder named after the study; --resume looks there.",
         ),
     ] = LAUNCHED,
 ) -> None:
@@ -122,11 +128,13 @@ def launch_command(
         )
     if campaign is not None and resume and (plan or levels):
         raise RequestError(
-            "an interrupted block keeps its plan and its levels",
+            "an interrupted block keeps its plan and levels",
             hint="Leave them out: fsbench launch --campaign NAME --resume",
         )
     if ssh is not None and scheduler is not None:
-        raise RequestError("a launch is made on hosts or on a scheduler's", hint="Leave out --ssh or --scheduler.")
+        raise RequestError(
+            "--ssh and --scheduler cannot be combined for a launch", hint="Leave out --ssh or --scheduler."
+        )
     if ssh is not None and (plan is None or resume):
         raise RequestError("--ssh needs a plan", hint="fsbench launch PLAN --ssh hosts.txt --study NAME")
     if dry_run and plan is None and campaign is None and not resume:
@@ -147,11 +155,11 @@ def launch_command(
     there = find_hosts_study(folder, name) if resume else None
     if there is not None and not there.plan.hosts and scheduler is None:
         words = ["fsbench", "launch", "--resume", str(from_here(there.folder)), "--scheduler", "ADDRESS"]
-        raise RequestError(f"a scheduler gave the hosts of {there.folder.name}", hint=shlex.join(words))
+        raise RequestError(f"the hosts of {there.folder.name} came from a scheduler", hint=shlex.join(words))
     work = there.plan if there is not None else begun.plan if begun is not None else given
     if work is not None and (work.hosts or scheduler) and (there is not None or not resume):
         if retry_failed or replace or devices or (dry_run and resume):
-            what = "on other hosts, launches take no --retry-failed, --replace or --device"
+            what = "launches on other hosts do not support --retry-failed, --replace or --device"
             raise RequestError(what, hint="Launch on the host itself.")
         if there is not None:
             name, folder = there.folder.name, there.folder.parent
@@ -209,7 +217,7 @@ def _tell(result: LaunchResult) -> None:
     if (result.folder.parent / CAMPAIGN).is_file():
         typer.echo(str(Campaign(from_here(result.folder.parent))))
     if result.stopped or result.failures:
-        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial; see above")
 
 
 def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:
@@ -248,7 +256,7 @@ def _check(plan: Plan, to: Path) -> None:
     for sentence in (*trial.notes, *trial.estimates):
         typer.echo(sentence)
     if trial.failures:
-        raise LaunchError("\n".join(trial.failures), hint="Mend this in the plan; nothing was kept.")
+        raise LaunchError("\n".join(trial.failures), hint="Fix this in the plan; nothing was kept.")
     typer.echo(trial.success)
 
 

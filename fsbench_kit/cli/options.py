@@ -18,13 +18,13 @@ Names = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEMPLATE",
-        help="What file names mean, such as '{filesystem}_run{round}.json'; with slashes, folder names too. "
-        "Can be repeated; the first template that fits a name counts.",
+        help="What file names mean, such as '{filesystem}_run{round}.json'; with slashes, also folder names. "
+        "Can be repeated; the first template that matches a name is used.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="How many processes read the logs; by default one for each processor."),
+    typer.Option(min=1, help="How many processes read the logs; by default one per processor."),
 ]
 
 
@@ -32,14 +32,14 @@ Assume = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Something that you know and the logs do not say: fio_version=3.1, filesystem=xfs. Can be repeated.",
+        help="A fact that the logs do not state, such as fio_version=3.1 or filesystem=xfs. Can be repeated.",
     ),
 ]
 
 
 Masked = Annotated[
     bool,
-    typer.Option("--mask", help="Mask the names of homes, users and hosts in what is written, for others to see."),
+    typer.Option("--mask", help="Mask home directories, users and hosts in the output, so that it can be shared."),
 ]
 
 
@@ -49,7 +49,7 @@ Scheduler = Annotated[
 ]
 
 
-Baseline = Annotated[str | None, typer.Option(help="The level that all others are compared with.")]
+Baseline = Annotated[str | None, typer.Option(help="The level to compare all others with.")]
 
 
 def share(text: str, wrong: str = "not a percentage; write 5%") -> float:

@@ -44,7 +44,7 @@ def more_by_names(dataset: fsb.Dataset, files: Iterable[PurePath] | None = None)
     new = [key for key in keys if key in (*FACTS, *SETTINGS) and not _is_known(dataset, key)]
     if found is None or not new:
         return None
-    return f"The names of the files may say more ({', '.join(new)}): add --names {shlex.quote(found.template)}"
+    return f"The file names may say more ({', '.join(new)}): add --names {shlex.quote(found.template)}"
 
 
 def _is_known(dataset: fsb.Dataset, key: str) -> bool:
@@ -55,7 +55,7 @@ def _is_known(dataset: fsb.Dataset, key: str) -> bool:
 
 def _of_study(paths: Sequence[str]) -> Iterator[str]:
     if len(paths) == 1 and Path(paths[0]).is_dir() and not Path(paths[0], STUDY_FILE).exists():
-        yield "Neither the logs nor their names say which run is which. To write it down:"
+        yield "Neither the logs nor their names say which run is which. To describe the runs:"
         yield f"    {shlex.join(['fsbench', 'init', paths[0]])}"
 
 
@@ -63,7 +63,7 @@ def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
     from fsbench_kit.analysis.factors import possible_factors
 
     for name, levels in possible_factors(dataset).items():
-        yield f"These runs differ in {name}: {', '.join(levels)}. To compare by it:"
+        yield f"These runs differ in {name}: {', '.join(levels)}. To compare them by it:"
         yield f"    {start} --factor {shlex.quote(name)}"
 
 
@@ -74,12 +74,16 @@ def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
     keys = found.examples[0][1]
     if factor not in keys and not is_last_resort:
         return
-    yield "The names of the files may say more. By the template below they would mean:"
+    yield "The file names may say more. With the template below they would mean:"
     for name, said in found.examples:
         yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
     if found.others:
-        yield f"{len(found.others):,} more are built otherwise, such as {found.others[0]}, and would not fit it."
+        yield f"{len(found.others):,} more, such as {found.others[0]}, do not match it."
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
     unnamed = [key for key in keys if key.startswith("name")]
-    yield f"If that is right, with words of your own for {', '.join(unnamed)}:" if unnamed else "If that is right:"
+    yield (
+        f"If that is right, replace {', '.join(unnamed)} with names of your own:"
+        if unnamed
+        else "If that is right:"
+    )
     yield f"    {start} --names {shlex.quote(found.template)}{by}"

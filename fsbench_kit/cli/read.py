@@ -27,15 +27,16 @@ def read_command(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="Write one flat table to a .parquet, .csv or .json file, or six frames to a folder; a folder "
-            "takes any number of logs, and continues where an earlier call was interrupted."
+            help="Write one flat table to a .parquet, .csv or .json file, or six frames to a folder. A folder "
+            "takes any number of logs, and an interrupted call can be continued."
         ),
     ] = None,
     *,
     append: Annotated[
         bool,
         typer.Option(
-            "--append", help="Add the runs to those of the dataset in the folder; those it has already count once."
+            "--append",
+            help="Add the runs to the dataset in the folder; runs that it already has are not repeated.",
         ),
     ] = False,
     names: Names = None,
@@ -44,9 +45,7 @@ def read_command(
     ] = False,
     wide: Annotated[
         bool,
-        typer.Option(
-            "--wide", help="Write a row for each run and operation, its settings and metrics as columns."
-        ),
+        typer.Option("--wide", help="Write one row per run and operation, with settings and metrics as columns."),
     ] = False,
     assume: Assume = None,
     jobs: Jobs = None,
@@ -54,7 +53,7 @@ def read_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --to FOLDER, read on the hosts that a file names; they have the same files as this one.",
+            help="With --to FOLDER, read on the hosts listed in a file; they need the same files as this one.",
         ),
     ] = None,
     scheduler: Scheduler = None,
@@ -80,11 +79,12 @@ def read_command(
         return
     if ssh or scheduler:
         raise RequestError(
-            "other hosts read into a dataset in a folder", hint="fsbench read LOGS --to FOLDER --ssh hosts.txt"
+            "reading on other hosts needs a folder to write to",
+            hint="fsbench read LOGS --to FOLDER --ssh hosts.txt",
         )
     if append:
         raise RequestError(
-            "--append adds logs in files to a dataset in a folder, as they are",
+            "--append writes to a folder, without --wide, --mask, --assume or standard input",
             hint="fsbench read LOGS --to FOLDER --append",
         )
     from fsbench_kit import tables
@@ -125,7 +125,7 @@ def _ingest(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        err.print(f"Interrupted. The same command continues where it stopped; until then {folder} is unfinished.")
+        err.print(f"Interrupted. {folder} is unfinished; run the same command to continue.")
         raise typer.Exit(130) from None
     if known is not None:  # diagnostics of runs read earlier are not repeated
         said = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
@@ -158,7 +158,7 @@ def _explain(paths: list[str]) -> None:
             raise InputError(f"cannot read the file: {error.strerror or error}", file=name) from error
         if len(data) > LARGEST:
             raise InputError(
-                f"--explain takes files of up to {LARGEST:,} bytes, and this one is larger",
+                f"--explain takes files of up to {LARGEST:,} bytes; this one is larger",
                 file=name,
                 hint=f"Explain a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
             )
@@ -178,7 +178,7 @@ def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
                 raise InputError(SHOWS_ITSELF.format(of_kernel), file=item)
             found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]
             if not found:
-                raise InputError("there is no file in this folder", file=item)
+                raise InputError("there are no files in this folder", file=item)
             yield from found
         elif isinstance(item, Path) and (nothing := said_of_absent(item)) is not None:
             raise InputError(nothing, file=item)

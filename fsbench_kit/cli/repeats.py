@@ -22,13 +22,15 @@ def repeats_command(
     *,
     cv: Annotated[
         list[str] | None,
-        typer.Option(metavar="PERCENT", help="Or the variation between runs (CV): 5%; can be repeated."),
+        typer.Option(
+            metavar="PERCENT", help="The variation between runs (CV), in place of a pilot: 5%. Can be repeated."
+        ),
     ] = None,
     half_width: Annotated[float, of_percentage("Half the width of the interval.")] = "5%",  # type: ignore[assignment]  # is parsed
     effect: Annotated[float, of_percentage("The difference to detect.")] = "10%",  # type: ignore[assignment]
     margin: Annotated[float, of_factor("The largest difference that counts as equal: 5% or 1.05.")] = "5%",  # type: ignore[assignment]
     names: Names = None,
-    factor: Annotated[str, typer.Option(help="What the pilot's runs are to be compared by.")] = "filesystem",
+    factor: Annotated[str, typer.Option(help="The factor by which to compare the pilot's runs.")] = "filesystem",
     to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:

@@ -25,28 +25,35 @@ if TYPE_CHECKING:
 
 def replicate_command(
     study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="The folder of a study, or the name of one of the kit's own.")
+        str,
+        typer.Argument(
+            metavar="STUDY", help="The folder of a study, or the name of one that comes with the package."
+        ),
     ],
     *,
     scale: Annotated[
-        str, typer.Option(help="How large its files are and how long its runs: minutes, laptop or article.")
+        str, typer.Option(help="How large the files and how long the runs are: minutes, laptop or article.")
     ] = "laptop",
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="How often each run is made; by default as the scale says.")
+        int | None, typer.Option(min=1, help="How many times to repeat each run; by default as the scale says.")
     ] = None,
     directory: Annotated[
         list[str] | None,
-        typer.Option(help="Run in this directory, without root. Repeat it for each filesystem to compare."),
+        typer.Option(help="Run in this directory, without root. Repeat for each filesystem to compare."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--study", help="A name for the results; by default the study's and the time.")
+        str | None,
+        typer.Option("--study", help="A name for the results; by default the study's name and the time."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace earlier results of that name.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be run and how that departs from the study.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what would run and how it departs from the study, without running anything."
+        ),
     ] = False,
     to: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the results go, in a folder named after the study.")
+        Path, typer.Option(metavar="FOLDER", help="Where to put the results, in a folder named after the study.")
     ] = LAUNCHED,
 ) -> None:
     """Run a published study again on this machine and compare its figures with yours.
@@ -105,7 +112,7 @@ def _needs(published: fsb.Dataset, again: Replication) -> Iterator[str]:
         yield "A single directory gives no ratio. Name one on each filesystem: --directory A --directory B"
     seconds = expected_seconds(again.study, again.plan, project_root())
     if seconds is not None:
-        yield f"Time: about {duration(seconds)}, if runs take as long as those that come with the kit."
+        yield f"Time: about {duration(seconds)}, if runs take as long as those that come with the package."
 
 
 _TO_COMPARE: Final = 2

@@ -23,7 +23,7 @@ def report_command(
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Logs, studies, or folders of them. Or a TOML file that says which notebooks to run, with which "
+            help="Logs, studies, or folders of them. Or a TOML file that lists the notebooks to run and their "
             "parameters; by default the project's notebooks/report.toml.",
         ),
     ] = None,
@@ -31,26 +31,28 @@ def report_command(
     *,
     names: Names = None,
     factor: Annotated[
-        str | None, typer.Option(help="What differs; by default filesystem. Host, or the key of a setting.")
+        str | None,
+        typer.Option(help="The factor to compare by: filesystem (the default), host, or the key of a setting."),
     ] = None,
     baseline: Baseline = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Also run notebooks that have not changed.")] = False,
     publish: Annotated[
-        bool, typer.Option("--publish", help="Mask homes, users and hosts in all that is written.")
+        bool,
+        typer.Option("--publish", help="Mask home directories, users and hosts in all pages, for publishing."),
     ] = False,
     other: Annotated[
         Path | None,
         typer.Option(
             "--against",
             metavar="FOLDER",
-            help="An earlier report: say what changed, what is new and what is gone, on a page too; and exit "
-            "with 5 if there is anything to say.",
+            help="An earlier report: list which findings changed, appeared or disappeared, also on a page; exit "
+            "with 5 if there are any.",
         ),
     ] = None,
     ssh: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Run the notebooks on the hosts that a file names; they see the same folders."
+            metavar="FILE", help="Run the notebooks on the hosts listed in a file; they must see the same folders."
         ),
     ] = None,
     scheduler: Scheduler = None,
@@ -68,9 +70,7 @@ def report_command(
         from fsbench_kit.report.against import PAGE, against, effects_in
 
     if other is not None and other.resolve() == to.resolve():
-        raise RequestError(
-            f"{to} would be compared with itself", hint="Give the new report another place: --to FOLDER"
-        )
+        raise RequestError(f"{to} would be compared with itself", hint="Put the new report elsewhere: --to FOLDER")
     old = None if other is None else effects_in(other)  # fails before the notebooks run, not after
     here = Path.cwd()
     spec: ReportSpec | Path
@@ -78,7 +78,9 @@ def report_command(
         spec, root = _of_logs(paths, names, factor, baseline), here
     else:
         if names or factor or baseline:
-            raise RequestError("--names, --factor and --baseline are for logs", hint="fsbench report FOLDER ...")
+            raise RequestError(
+                "--names, --factor and --baseline only apply to logs", hint="fsbench report FOLDER ..."
+            )
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
     with elsewhere(ssh, scheduler) as executor, shown(out) as progress:
@@ -101,7 +103,7 @@ def report_command(
     if other is not None and old is not None:
         differences = against(to, other, old)
         out.print(differences)
-        out.print(f"The page of it is {to / PAGE}")
+        out.print(f"They are also listed in {to / PAGE}")
         if differences.groups:
             raise typer.Exit(AGAINST)
 
@@ -117,8 +119,8 @@ def _of_logs(paths: list[str], names: list[str] | None, factor: str | None, base
     dataset = read(paths, names)
     spec = spec_of(paths, dataset, names=names or (), factor=factor, baseline=baseline)
     if not any(page.name == "compare" for page in spec.notebook):
-        err.print("No filesystem is known that could be compared, so there is no page of a comparison.")
-        err.print(proposals(dataset, FACTOR, "report", paths) or "Say in its study.toml which run is which.")
+        err.print("No run has a known filesystem, so there is no comparison page.")
+        err.print(proposals(dataset, FACTOR, "report", paths) or "Describe the runs in study.toml.")
     return spec
 
 
@@ -134,4 +136,4 @@ def _in_project(here: Path) -> None:
             hint="fsbench report FOLDER makes the pages of a folder with logs; fsbench init starts a project.",
         )
     start(here)
-    out.print(f"{here} was empty: it has the notebooks, plans and studies of fsbench_kit now.")
+    out.print(f"{here} was empty; it now contains the notebooks, plans and studies of fsbench_kit.")

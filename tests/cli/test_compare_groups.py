@@ -172,7 +172,7 @@ def test_names_are_asked_of_all_groups(logs: Logs, tmp_path: Path) -> None:
     for path in (tmp_path / "old").iterdir():
         path.rename(path.with_name(path.name.replace("run", "ext4-run")))
     fits_none = fsbench("compare", "old", "new", "--names", "{filesytem}.log", cwd=tmp_path)
-    assert "One that fits: --names '{filesystem}-run{round}.json'" in fits_none.stderr
+    assert "One that matches: --names '{filesystem}-run{round}.json'" in fits_none.stderr
     assert fits_none.stderr.count("Did you mean filesystem?") == 1
     without = fsbench("compare", "old", "new", cwd=tmp_path)
     assert "(filesystem, round): add --names '{filesystem}-run{round}.json'" in without.stdout

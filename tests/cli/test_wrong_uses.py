@@ -49,7 +49,7 @@ WRONG = {
     "read dangling": "dangling: The file cannot be read: No such file or directory. Give files",
     "read bad.zip": "the archive cannot be opened",
     "read many/*.txt --jobs 1": "And 2 more.",
-    "read --explain empty": "there is no file in this folder",
+    "read --explain empty": "there are no files in this folder",
     "read --explain nowhere": "No such file or directory",
     "read --explain logs --to x.csv": "Give either --explain or --to",
     "audit nowhere": "nowhere: No such file or directory. The current folder has",
@@ -59,7 +59,7 @@ WRONG = {
     # files to write
     "read logs --to x.xlsx": "ends in .parquet, .csv or .json",
     "read logs --to /proc/x.csv": "cannot write",
-    "read logs --to ''": "Is a variable in the command not set?",
+    "read logs --to ''": "Perhaps a variable in the command is not set.",
     "read log.json --to log.json": "it is one of the logs",
     "compare log.json logs --to log.json": "it is one of the logs",
     "repeats log.json --to log.json": "it is one of the logs",
@@ -107,7 +107,7 @@ WRONG = {
     f"{PATHS} --labels a --factor host": "cannot be combined",
     f"{PATHS} logs --labels a,": "a label is empty",
     f"{PATHS} --names '{{'": "is not a name template",
-    f"{PATHS} --names run{{round}}.json": "One that fits: --names '{filesystem}.txt'",
+    f"{PATHS} --names run{{round}}.json": "One that matches: --names '{filesystem}.txt'",
     "compare unnamed logs --metric file_rate": "no run of unnamed has a figure that can be compared",
     "compare unnamed logs --baseline ext5": "'ext5' is not a group of these runs",
     f"{PATHS} --rows filesystem --columns filesystem": "'filesystem' cannot stand in rows and in columns",
@@ -290,7 +290,7 @@ def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.Mon
     for error, status, said in (
         (OSError(errno.ENOSPC, "No space left on device", "/full"), 2, "fsbench: /full: No space left on device"),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "fsbench: the output: No space left on device"),
-        (ZeroDivisionError("by zero"), 1, "a defect of fsbench itself: ZeroDivisionError: by zero"),
+        (ZeroDivisionError("by zero"), 1, "a bug in fsbench: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), 130, "Interrupted."),
         (ValueError("cannot build the model: KeyboardInterrupt: "), 130, ""),
     ):

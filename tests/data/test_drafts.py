@@ -42,7 +42,7 @@ def test_init_writes_what_names_say_and_what_is_unknown(tmp_path: Path) -> None:
     assert "warning" not in data.diagnostics["severity"].cast(pl.String).to_list()
 
     (folder / "study.toml").write_text("# mine\n" + written)
-    assert "stays as it is" in _fsbench("init", folder).output
+    assert "exists already and was not changed" in _fsbench("init", folder).output
     assert (folder / "study.toml").read_text() == "# mine\n" + written
     (folder / "study.toml").unlink()
     _fsbench("init", folder)
@@ -151,14 +151,14 @@ def test_a_page_among_others_gets_a_folder_of_its_own(page: Path, tmp_path: Path
     other.touch()
     said = _fsbench("audit", page).output
     copy = page.with_suffix("") / "page.html"
-    assert said.startswith(f"Copied {page} to {copy}, which is what will be audited.\n")
+    assert said.startswith(f"Copied {page} to {copy}; the copy will be audited.\n")
     assert {path.name for path in copy.parent.iterdir()} == {"page.html", "study.toml"}
     _fsbench("audit", page, "--to", tmp_path / "there")
     assert (tmp_path / "there" / "page.html").read_bytes() == page.read_bytes()
     with pytest.raises(InputError):
         _fsbench("audit", other)
     assert not page.with_name("other").exists()
-    with pytest.raises(RequestError, match="one page"):
+    with pytest.raises(RequestError, match="a single page"):
         _fsbench("audit", page.parent, "--to", tmp_path / "elsewhere")
 
 
@@ -166,16 +166,16 @@ def test_a_page_that_changed_is_told_from_its_copy(page: Path, tmp_path: Path) -
     page.with_name("other.txt").touch()
     _fsbench("audit", page)
     copy = page.with_suffix("") / "page.html"
-    changed = f"{page} has changed since it was copied; this audits the copy, {copy}."
+    changed = f"{page} has changed since it was copied; auditing the copy, {copy}."
     assert changed not in _fsbench("audit", page).output
     page.write_text(page.read_text() + " ")
     assert changed in _fsbench("audit", page).output
     copy.unlink()
-    with pytest.raises(RequestError, match=f"the study there is of another page than {page}"):
+    with pytest.raises(RequestError, match=f"the study there belongs to a page other than {page}"):
         _fsbench("audit", page)
     (there := tmp_path / "there").mkdir()
     (there / "page.html").write_text("something else")
-    with pytest.raises(RequestError, match="another file of that name"):
+    with pytest.raises(RequestError, match="a different file with the name of"):
         _fsbench("audit", page, "--to", there)
     assert [path.name for path in there.iterdir()] == ["page.html"]
 

@@ -247,7 +247,7 @@ def test_a_host_dies_and_its_rounds_are_made_on_the_other(machines: dict[str, Ma
     refused = fsbench("launch", "--resume", study / "b", cwd=home)
     assert "this was launched on other hosts" in refused.stderr
     unfit = fsbench(*LAUNCH, "--replace", cwd=home)
-    assert "on other hosts, launches take no --retry-failed, --replace or --device" in unfit.stderr
+    assert "launches on other hosts do not support --retry-failed, --replace or --device" in unfit.stderr
 
 
 @pytest.mark.cluster
@@ -347,7 +347,7 @@ def test_the_workers_of_a_scheduler_run_notebooks_and_launch(
         meanwhile.join()
         shutil.rmtree(next(runs.glob("*/run.json")).parent)
         unnamed = fsbench("launch", "--resume", cwd=tmp_path)
-        assert "a scheduler gave the hosts of fleet" in unnamed.stderr
+        assert "the hosts of fleet came from a scheduler" in unnamed.stderr
         assert "fsbench launch --resume raw_results/runs/fleet --scheduler ADDRESS" in unnamed.stderr
         resumed = fsbench("launch", "--resume", *to, cwd=tmp_path)
         assert "4 of 4 runs are in" in resumed.stdout, resumed.stderr
@@ -367,7 +367,7 @@ def test_a_launch_of_which_a_scheduler_gave_no_host_yet_is_unfinished(tmp_path: 
     study.mkdir(parents=True)
     (study / "hosts.toml").write_text(SHORT)
     unnamed = fsbench("launch", "--resume", cwd=tmp_path)
-    assert "a scheduler gave the hosts of fleet" in unnamed.stderr
+    assert "the hosts of fleet came from a scheduler" in unnamed.stderr
 
 
 def test_hosts_that_a_scheduler_gave_are_those_of_which_something_is_here(tmp_path: Path) -> None:
