@@ -1,4 +1,4 @@
-"""Makes runs: a plan, targets made ready for each run, tools run on them in random order, and all of it recorded.
+"""Launches benchmarks: prepares targets, runs tools on them in random order, and records every run.
 
 ::
 
@@ -6,11 +6,11 @@
 
     result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
 
-What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do, in `capabilities` and
-`resolve`. `launcher` starts a process, `runner`, which takes `locks` and a `scratch` folder; its `session` makes
-the runs by `execution`, and writes a `run_record` of each into the folder of the `study`. A `campaign` has
-several launches, which take turns. `dry_runs` says what would be run, and `replicate` makes plans of published
-logs.
+`plan`, `targets` and `workloads` define what a plan may contain; `capabilities` and `resolve` find out what this
+machine can do. `launcher` starts a process, `runner`, which takes `locks` and a `scratch` folder. In it, a
+`session` makes the runs through `execution` and writes a `run_record` of each into the folder of the `study`. A
+`campaign` consists of several launches. `dry_runs` shows what would run, and `replicate` turns published logs into
+plans.
 """
 
 from __future__ import annotations

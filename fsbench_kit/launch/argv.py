@@ -1,4 +1,4 @@
-"""Commands that a plan states: lists of words, which no shell reads, and which name no device."""
+"""Commands in a plan: lists of words that no shell interprets and that name no device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HARMLESS: Final = (
 
 
 def _beside_the_plan(words: Any, info: ValidationInfo) -> Any:
-    """Let a first word like ``./build.sh`` name a file beside the plan."""
+    """Resolve a first word like ``./build.sh`` relative to the plan's folder."""
     if isinstance(words, list) and words and str(words[0]).startswith("./") and info.context:
         return [str(Path(info.context, words[0]).resolve()), *words[1:]]
     return words
@@ -43,10 +43,10 @@ Argv = Annotated[
     AfterValidator(_without_devices),
     Field(strict=False, min_length=1, description="a list of words", examples=[["dbench", "-t", "10", "4"]]),
 ]
-"""A command. A first word like ``./build.sh`` names a file beside the plan."""
+"""A command. A first word like ``./build.sh`` is a file beside the plan."""
 
 Around = Annotated[
     tuple[Argv, ...],
     Field(strict=False, description="a list of commands, each a list of words", examples=[[["./quiet.sh", "on"]]]),
 ]
-"""Commands around a run. They stand in its directory on the target."""
+"""Commands before or after a run, executed in the run's directory on the target."""

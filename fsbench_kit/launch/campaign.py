@@ -1,11 +1,11 @@
-"""Campaigns: launches of one plan in a seeded order, for what cannot change within a launch.
+"""Campaigns: launches of one plan in a seeded order, to vary what cannot change within a launch.
 
 ::
 
     campaign.kernel = ["6.8", "6.12"]
 
-A campaign is a folder with its plan, ``campaign.toml``, and its blocks, each of which is a launch on one level.
-Which block comes next follows from the plan and from the blocks that are there.
+A campaign is a folder with its plan, ``campaign.toml``, and its blocks. Each block is a launch at one level of
+each varied setting. The next block follows from the plan and the blocks that exist.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Levels = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A launch of a campaign.
+    """One launch of a campaign.
 
     Attributes
     ----------
     name
-        That of its folder in the campaign's.
+        The name of the block's folder within the campaign's.
     plan
-        The campaign's, with one level of each setting, and a seed of its own.
+        The campaign's plan, reduced to one level of each setting, with a seed of its own.
     """
 
     name: str
@@ -54,26 +54,27 @@ class Block:
 
     @property
     def levels(self) -> Levels:
-        """What it is to be made under."""
+        """The levels that the block is launched at."""
         return {key: level for key, (level,) in self.plan.campaign.items()}
 
 
 class Campaign:
-    """A campaign that is begun or continued.
+    """A campaign, new or continued.
 
     Parameters
     ----------
     folder
-        Where it is, or will be.
+        The campaign's folder; need not exist yet.
     plan
-        What it consists of; ``None`` where it is there already.
+        The plan of a new campaign; ``None`` to continue an existing one.
 
     Raises
     ------
     RequestError
-        If there is none and no plan, or another plan was begun under this name, or the folder is no campaign's.
+        If there is neither a campaign nor a plan, another plan was used under this name, or the folder holds
+        something else.
     InputError
-        If its plan cannot be read.
+        If the campaign's plan cannot be read.
 
     Examples
     --------
@@ -116,33 +117,33 @@ class Campaign:
 
     @property
     def made(self) -> list[Block]:
-        """The blocks that are there, in order."""
+        """The existing blocks, in order."""
         last = max(map(self._number, self._made), default=0)
         return [block for block in islice(self._schedule, last) if block.name in self._made]
 
     def _number(self, name: str) -> int:
-        """Return which block a folder may be; 0 where none is called so, since the schedule has no end."""
+        """Return the number of the block that a folder's name stands for, or 0; the schedule itself is endless."""
         number, _, levels = name.partition("-")
         known = {"-".join(values) for values in product(*self.plan.campaign.values())}
         return int(number) if number.isdecimal() and levels in known else 0
 
     @property
     def next(self) -> Block:
-        """The block that is to be made."""
+        """The block to launch next."""
         return next(block for block in self._schedule if block.name not in self._made)
 
     def begin(self, levels: Mapping[str, str]) -> Block:
-        """Return the next block, and write down the campaign where this is the first.
+        """Return the next block, creating the campaign's folder for the first one.
 
         Parameters
         ----------
         levels
-            What the machine is said to run.
+            The levels that the machine is said to be running.
 
         Raises
         ------
         RequestError
-            If these are not levels of the campaign, or not the next block's.
+            If these are not levels of the campaign, or not those of the next block.
         LaunchError
             If a block is unfinished.
         """
@@ -168,7 +169,7 @@ class Campaign:
 
     @property
     def command(self) -> str:
-        """What makes the next block."""
+        """The command that launches the next block."""
         return self._launch(
             *(word for key, level in self.next.levels.items() for word in ("--as", f"{key}={level}"))
         )
@@ -179,9 +180,9 @@ class Campaign:
 
     @property
     def caution(self) -> str | None:
-        """A sentence where the next block would count as one with an earlier one."""
+        """A warning if the next block would not count as independent of an earlier one."""
         if self.plan.hosts:
-            return None  # it is not this machine that makes it
+            return None  # it runs on other machines
         boot, own = machine_settings().get("boot"), self.next.levels
         of_boot = [block for block in self.made if boot in self._boots(block)]
         if not own or not of_boot or any(block.levels != own for block in of_boot):
@@ -192,7 +193,7 @@ class Campaign:
         )
 
     def __str__(self) -> str:
-        """Say what is there, and what comes next."""
+        """Return a report of the existing blocks and the next one."""
         made, counts = self.made, Counter(said(block.levels) for block in self.made)
         told = _counted(len(made), "block")
         if made:
@@ -209,7 +210,7 @@ class Campaign:
         return LaunchedStudy(folder, read_plan(folder / PLAN))
 
     def _boots(self, block: Block) -> set[str]:
-        """Return the boots in which the runs of a block were made; several where it was resumed after one."""
+        """Return the boots during which a block's runs were made; several if it was resumed after a reboot."""
         boots = (record["settings"].get("boot") for record in self._records(block))
         return {boot for boot in boots if boot}
 
@@ -240,7 +241,7 @@ _LEVELS: Final = 'Name its levels at the head of the plan: campaign.{} = ["{}", 
 
 
 def said(levels: Mapping[str, str]) -> str:
-    """Write levels as the command line has them.
+    """Format levels as the command line takes them.
 
     >>> said({"kernel": "6.12", "bios": "quiet"})
     'kernel=6.12, bios=quiet'
@@ -249,14 +250,14 @@ def said(levels: Mapping[str, str]) -> str:
 
 
 def refuse_other_levels(plan: Plan) -> None:
-    """Hold what a launch is said to run under against the machine.
+    """Check the levels that a launch is said to run at against the machine.
 
     Raises
     ------
     RequestError
-        If the plan varies something between launches, and this launch is not one of a campaign.
+        If the plan varies something between launches, but this launch is not part of a campaign.
     LaunchError
-        If the machine says otherwise.
+        If the machine is running something else.
     """
     of_tools = versions(*plan.workload)
     del of_tools["fsbench_kit"]
@@ -276,7 +277,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _is(found: str, level: str) -> bool:
-    """Tell whether what was found has a level in it as a whole word or version.
+    """Return whether a level occurs in the found value as a whole word or version.
 
     >>> _is("6.12.3-amd64", "6.12"), _is("6.1.2", "6.12"), _is("fio-3.33", "3.33"), _is("5.6.12", "6.12")
     (True, False, True, False)

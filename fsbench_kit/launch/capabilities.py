@@ -1,6 +1,6 @@
-"""What this machine has for launches, and what can be launched on it: targets, block devices, workloads.
+"""What this machine offers for launches: programs, targets, block devices and workloads.
 
-What is missing comes with what to do about it.
+Everything that is missing comes with advice on how to get it.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ _SIZE: Final = 512 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What this machine can do for a launch.
+    """The launch facilities of this machine.
 
     Attributes
     ----------
     programs
-        The programs that are installed, with their version where they say it. Of mkfs, only those for filesystems
-        that the kernel has.
+        Installed programs, with their versions where known. Of the mkfs programs, only those whose filesystem
+        the kernel supports are included.
     missing
-        The programs that are not.
+        Programs that are not installed.
     filesystems
-        The filesystems on block devices that the kernel has, or can load.
+        Block-device filesystems that the kernel supports or can load.
     administrator
         Whether this process may mount (it has the capability CAP_SYS_ADMIN).
     isolation_problem
-        Why a launch gets no mounts and processes of its own; ``None`` where it does.
+        Why launches cannot have mount and PID namespaces of their own; ``None`` if they can.
     loop_devices
         Whether the kernel has loop devices.
     free_bytes
-        Free space where results go, for those who are not root.
+        Free space for results and unprivileged targets.
 
     Examples
     --------
@@ -91,17 +91,17 @@ class Machine:
 
 
 def machine(root: Path) -> Machine:
-    """Look at this machine.
+    """Examine this machine.
 
     Parameters
     ----------
     root
-        The project's root, where the free space is measured.
+        The project's root, where free space is measured.
 
     Raises
     ------
     LaunchError
-        If this is not Linux.
+        If the machine does not run Linux.
 
     Examples
     --------
@@ -136,11 +136,11 @@ class Capability:
     Attributes
     ----------
     kind, name
-        What it is.
+        The type of thing, and its name.
     problem
-        Why it is not available; ``None`` where it is.
+        Why it is not available; ``None`` if it is.
     remedy
-        What to do about that, or what to know before it is used.
+        How to make it available, or a warning to read before using it.
 
     Examples
     --------
@@ -155,12 +155,12 @@ class Capability:
 
 
 def list_capabilities(root: Path) -> Iterator[Capability]:
-    """Look for everything that a plan may name.
+    """Yield everything that a plan may name, with its availability.
 
     Parameters
     ----------
     root
-        The project's root, for targets that are made there.
+        The project's root, where targets are created.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _installing(programs: Iterable[Program]) -> str:
 
 
 def _remedy(target: BaseTarget, problem: str) -> str:
-    """Say what to do for a target that is not available. What the kernel lacks, no package brings."""
+    """Return what to do about an unavailable target. Kernel features cannot come from a package."""
     missing = [program for program in target.programs if program.path is None]
     if isinstance(target, ZfsTarget) and zfs.implementation() is None:
         return f"load the kernel's ZFS (modprobe zfs), or {_installing([ZFS_FUSE])}"

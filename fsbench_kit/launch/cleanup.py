@@ -1,6 +1,6 @@
-"""Takes away what a killed launch has left and the kernel has not cleared: pools, arrays, loop devices.
+"""Removes what a killed launch left behind and the kernel did not clean up: pools, arrays, loop devices.
 
-What it has changed of the kernel's settings is set back.
+Kernel settings that the launch changed are restored.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _EXPORTED: Final = Path("/var/lib/nfs/etab")
 
 
 def clean_up(scratch: Path) -> list[str]:
-    """Remove what was made for a launch whose processes are gone, and is not a file.
+    """Remove everything except files that a launch created, once its processes are gone.
 
     Parameters
     ----------
     scratch
-        Its scratch folder. What was made has its name, or is attached to images in it.
+        The scratch folder of the launch. What it created bears the folder's name or is attached to images in it.
 
     Returns
     -------
     list of str
-        The files of settings of the kernel that were set back.
+        The kernel settings that were restored, as paths.
     """
     name = scratch_name(scratch)
     restored = kernel.restore(scratch)
@@ -58,12 +58,12 @@ def clean_up(scratch: Path) -> list[str]:
 
 
 def remaining(scratch: Path) -> list[str]:
-    """Return a line for each thing that a launch has changed of the machine for its runs and could not undo."""
+    """Return a line for each change to the machine that a launch could not undo."""
     return [*kernel.remaining(scratch), *memory.remaining(scratch_name(scratch))]
 
 
 def mapped_on(scratch: Path) -> list[str]:
-    """Return what the device mapper has made of images in a folder, what lies on others first."""
+    """Return the device-mapper devices on images in a folder, topmost first."""
     found = {}
     for folder in Path("/sys/block").glob("dm-*"):
         beneath = devices_under(Path("/dev", folder.name))
@@ -73,7 +73,7 @@ def mapped_on(scratch: Path) -> list[str]:
 
 
 def exported_below(scratch: Path) -> list[Path]:
-    """Return the folders in a folder that an NFS server exports."""
+    """Return the directories below a folder that an NFS server exports."""
     try:
         lines = _EXPORTED.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -89,5 +89,5 @@ def _arrays(name: str) -> Iterator[str]:
 
 
 def md_devices() -> tuple[str, ...]:
-    """Return the arrays that the kernel has."""
+    """Return the names of the kernel's md arrays."""
     return tuple(f"/dev/{folder.name}" for folder in Path("/sys/block").glob("md*"))

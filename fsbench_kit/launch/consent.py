@@ -1,8 +1,8 @@
-"""What a person has consented to lose: block devices, as they were when they were named, and not their names.
+"""Consent to overwrite block devices, bound to the devices themselves and not to their names.
 
-A name may lead to another disk a moment later. So each name is resolved anew directly before each command that
-gets it, and what is found there has to be the device that was named. Until the launch ends, that is held open, so
-that the kernel gives its number to no other.
+A name may refer to another disk a moment later. Each name is therefore resolved again directly before each command
+that uses it, and must still refer to the device that was named. The device is kept open until the launch ends, so
+that the kernel cannot give its number to another one.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a launch has made on a device.
+    """What a launch has created on a device.
 
     Attributes
     ----------
     lasting
         `Identity.lasting` of the device.
     content
-        What it holds since.
+        The content that the launch left on the device.
     """
 
     lasting: tuple[int, int, str | None]
     content: Content
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return a representation for JSON."""
         size, start, serial = self.lasting
         signatures = sorted((asdict(found) for found in self.content.signatures), key=str)
         return {
@@ -58,25 +58,25 @@ class Made:
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> Self:
-        """Return what `to_json` wrote."""
+        """Return the object that `to_json` represents."""
         content = Content(frozenset(Signature(**found) for found in told["signatures"]), told["digest"])
         return cls((told["size"], told["start"], told["serial"]), content)
 
 
 @dataclass
 class Consent:
-    """The block devices that a person has given up, and what the launch has made of them.
+    """The block devices that a person agreed to overwrite, and what the launch has created on them.
 
     Attributes
     ----------
     given
         The devices.
     processes
-        Where the processes of the whole machine are shown.
+        The ``/proc`` that shows the processes of the whole machine.
     made
-        Name -> what this launch, or an earlier start of it, has made there.
+        Name -> what this launch, or an earlier start of it, has created there.
     meant
-        Name -> the device that it led to when it was looked at first.
+        Name -> the device that it referred to when first examined.
     """
 
     given: frozenset[Identity] = frozenset()
@@ -86,18 +86,18 @@ class Consent:
 
     @classmethod
     def to(cls, names: Iterable[str]) -> Self:
-        """Return the consent to lose the block devices to which some names lead at this moment."""
+        """Return consent to overwrite the block devices that the names refer to at this moment."""
         return cls(frozenset(identities(names)))
 
     def problem(self, name: str, signature: str | None) -> str | None:
-        """Say why a device that a plan names must not be overwritten; ``None`` where it may.
+        """Return why a device in a plan must not be overwritten, or ``None`` if it may be.
 
         Parameters
         ----------
         name
-            As the plan has it.
+            The device's name in the plan.
         signature
-            What may be on it before this launch has made anything there.
+            The content that may be overwritten before the launch has created anything there.
         """
         try:
             if name not in self.meant:
@@ -114,17 +114,17 @@ class Consent:
         return device_problem(name, signature, made=content, processes=self.processes)
 
     def are_one(self, name: str, other: str) -> bool:
-        """Whether two names of a plan mean one device, or two that hold the same bytes."""
+        """Return whether two names refer to the same device, or to devices with the same storage."""
         return name == other or self.meant[name].is_same_storage(self.meant[other])
 
     @contextmanager
     def held(self, name: str) -> Iterator[None]:
-        """Keep a device open, so that its number stays its own.
+        """Keep a device open, so that its number cannot be reused.
 
         Raises
         ------
         DeviceError
-            If the name leads elsewhere by now.
+            If the name refers to another device by now.
         """
         descriptor = os.open(self.node(name), os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -134,12 +134,12 @@ class Consent:
             os.close(descriptor)
 
     def node(self, name: str) -> str:
-        """Return where the device is that a plan names. To be asked directly before each write.
+        """Return the node of a device that a plan names. Call this directly before each write.
 
         Raises
         ------
         DeviceError
-            If the name leads elsewhere by now, or nobody has looked whether the device may be overwritten.
+            If the name refers to another device by now, or it was never checked that it may be overwritten.
         """
         node = str(resolved(name))
         if identify(node) != self.meant.get(name):
@@ -147,19 +147,19 @@ class Consent:
         return node
 
     def note(self, name: str) -> None:
-        """Remember what the launch has just made on a device.
+        """Record what the launch has just created on a device.
 
         Raises
         ------
         DeviceError
-            If that cannot be seen.
+            If the content cannot be read.
         """
         content = content_of(Path(self.node(name)))
         self.made[name] = Made(self.meant[name].lasting, content)
 
 
 def identities(names: Iterable[str]) -> Iterator[Identity]:
-    """Yield the devices that names lead to. What is no block device is left out."""
+    """Yield the devices that names refer to, skipping names that are not block devices."""
     for name in names:
         try:
             yield identify(name)

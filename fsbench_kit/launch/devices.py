@@ -1,6 +1,6 @@
-"""Block devices: which one a name leads to, who uses it, and whether its content may be destroyed.
+"""Block devices: which device a name refers to, what uses it, and whether it may be overwritten.
 
-The answer is no unless everything speaks for it. Nothing here is written.
+The answer is no unless everything speaks for yes. Nothing here writes to a device.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 LABEL: Final = "fsbench"
-"""The label of all filesystems that launches make."""
+"""The label of every filesystem that launches create."""
 
 UNKNOWN: Final = "unknown"
-"""What a plan calls content without a signature."""
+"""A plan's word for data without a recognised signature."""
 
 PROCESSES: Final = Path("/proc")
 
@@ -39,9 +39,9 @@ _SYS: Final = Path("/sys/class/block")
 _SIGNATURES: Final = ("wipefs", "--no-act", "--json", "--output", "TYPE,LABEL,UUID")
 _PARTITION_TABLES: Final = frozenset({"PMBR", "atari", "bsd", "dos", "gpt", "mac", "minix", "sgi", "sun"})
 
-_SECTOR: Final = 512  # the unit of /sys/class/block/*/size, whatever the device's own sectors are
+_SECTOR: Final = 512  # the unit of /sys/class/block/*/size, whatever the device's sector size
 _LOOP_GET_STATUS64: Final = 0x4C05  # linux/loop.h
-_PASSING: Final = 2.0  # seconds for which a device may be open: udev looks at each that was written
+_PASSING: Final = 2.0  # seconds that a device may stay open elsewhere: udev probes each device after a write
 _PAUSE: Final = 0.1
 
 _ENDS: Final = 2**20
@@ -51,23 +51,23 @@ _BLOCK: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells a block device from all others, also from one that gets its name later.
+    """What identifies a block device, even among devices that later get its name.
 
     Attributes
     ----------
     number
         Major and minor number.
     sequence
-        The kernel's count of disks (``diskseq``), which goes on with each disk and each medium that is put in;
+        The kernel's count of disks (``diskseq``), which increases with each disk and each inserted medium;
         ``None`` before Linux 5.15.
     size
         Bytes.
     start
-        The byte of its disk at which a partition begins; 0 for a whole disk.
+        The byte offset of a partition on its disk; 0 for a whole disk.
     serial
-        The name that the hardware gives itself, or the layer above it; ``None`` where it has none.
+        The identifier that the hardware, or the layer above it, reports; ``None`` if it has none.
     image
-        The file under a loop device, by the numbers of its filesystem and inode.
+        The file behind a loop device, as the device and inode numbers of the file.
     """
 
     number: tuple[int, int]
@@ -79,11 +79,11 @@ class Identity:
 
     @property
     def lasting(self) -> tuple[int, int, str | None]:
-        """What stays the same when the machine starts anew."""
+        """The part of the identity that survives a reboot."""
         return self.size, self.start, self.serial
 
     def is_same_storage(self, other: Identity) -> bool:
-        """Whether two devices hold the same bytes: one by two names, by two paths to it, or two of one image."""
+        """Return whether two devices share storage: one under two names or paths, or two on one image."""
         return (
             self.number == other.number
             or (self.image is not None and self.image == other.image)
@@ -107,9 +107,9 @@ class Content:
     Attributes
     ----------
     signatures
-        Those on it.
+        The signatures found.
     digest
-        A hash of samples of it, where it has no signature; ``None`` where all of them are zeros.
+        A hash of samples of the content if there is no signature; ``None`` if all samples are zeros.
     """
 
     signatures: frozenset[Signature]
@@ -117,33 +117,33 @@ class Content:
 
     @property
     def types(self) -> list[str]:
-        """What it holds, in words; empty where it holds nothing."""
+        """The types of what it holds; empty if it holds nothing."""
         unsigned = {UNKNOWN} if self.digest else set()
         return sorted({signature.type for signature in self.signatures} or unsigned)
 
     def is_left_from(self, made: Content) -> bool:
-        """Whether this is what was made earlier: by label and UUID; without a signature, by its samples."""
+        """Return whether this is what was created earlier: same label and UUID, or the same samples."""
         if not self.signatures:
             return self.digest == made.digest
         return self.signatures <= made.signatures and all(found.label and found.uuid for found in self.signatures)
 
 
 class DeviceError(LaunchError):
-    """A block device cannot be looked at, or must not be written."""
+    """A block device cannot be examined or must not be written."""
 
 
 def resolved(name: str) -> Path:
-    """Return the device node that a name in ``/dev`` leads to, by whatever links."""
+    """Return the device node that a name in ``/dev`` refers to, following all links."""
     return Path(name).resolve()
 
 
 def identify(name: str) -> Identity:
-    """Tell which device a name leads to at this moment.
+    """Return the identity of the device that a name refers to at this moment.
 
     Raises
     ------
     DeviceError
-        If it leads to none.
+        If the name does not refer to a block device.
     """
     try:
         status = resolved(name).stat()
@@ -166,7 +166,7 @@ def identify(name: str) -> Identity:
 
 
 _SERIALS: Final = ("wwid", "device/wwid", "serial", "device/serial", "device/cid", "dm/uuid", "md/uuid")
-"""Where the kernel tells what a disk calls itself: NVMe, SCSI, virtio, memory cards, what is made of others."""
+"""Where the kernel reports a disk's identifier: NVMe, SCSI, virtio, memory cards, composed devices."""
 
 
 def device_problem(
@@ -176,18 +176,18 @@ def device_problem(
     made: Content | None = None,
     processes: Path = PROCESSES,
 ) -> str | None:
-    """Say why a block device must not be overwritten; ``None`` where it may.
+    """Return why a block device must not be overwritten, or ``None`` if it may be.
 
     Parameters
     ----------
     name
-        A path of it.
+        A path of the device.
     signature
-        What is on it and may be destroyed, as ``wipefs`` calls it. It has to be what is found.
+        The content that may be overwritten, as ``wipefs`` names it. It must match what is found.
     made
-        What the launch itself has made there. Then nothing else may be destroyed.
+        What the launch itself created there; if given, nothing else may be overwritten.
     processes
-        Where the processes of the whole machine are shown.
+        The ``/proc`` that shows the processes of the whole machine.
     """
     try:
         number = identify(name).number
@@ -206,16 +206,16 @@ def device_problem(
 
 
 def block_devices() -> tuple[Path, ...]:
-    """Return the disks and partitions that the kernel knows, without those of no size."""
+    """Return the disks and partitions that the kernel knows, except those of size zero."""
     found = sorted(_SYS.iterdir(), key=lambda folder: folder.name) if os.access(_SYS, os.R_OK) else []
     return tuple(Path("/dev", folder.name) for folder in found if _first_word(folder / "size") not in {"", "0"})
 
 
-# ---- who uses it
+# ---- usage
 
 
 def _use(node: Path, number: tuple[int, int]) -> str | None:
-    """Name the use that is made of a device, as far as the kernel tells it in words."""
+    """Return how a device is used, as far as the kernel reports it."""
     for mount in mounts():
         if mount.device == number:
             return f"{node} is mounted on {mount.point}"
@@ -237,7 +237,7 @@ def _partitions(node: Path, number: tuple[int, int]) -> str | None:
 
 
 def _refusal_of_kernel(node: Path) -> str | None:
-    """Ask the kernel for the device alone: it says no where anything has it, wherever that is mounted."""
+    """Open the device exclusively: the kernel refuses if it is in use, in whatever mount namespace."""
     try:
         os.close(os.open(node, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
     except OSError as error:
@@ -248,7 +248,7 @@ def _refusal_of_kernel(node: Path) -> str | None:
 
 
 def _holder(node: Path, number: tuple[int, int], processes: Path) -> str | None:
-    """Name a process that has the device open, or the disk of which it is a part, without asking for it alone."""
+    """Name a process that holds the device, or its whole disk, open without exclusive access."""
     numbers = {number, _number(_disk(_folder(number)))}
     end = time.monotonic() + _PASSING
     while (found := _process_with(numbers, processes)) is not None and time.monotonic() < end:
@@ -260,7 +260,7 @@ def _process_with(numbers: AbstractSet[tuple[int, int] | None], processes: Path)
     this = (processes / "self").readlink().name
     for folder in processes.iterdir():
         if folder.name.isdecimal() and folder.name != this:
-            with suppress(OSError):  # it has just ended, or is not ours to look at
+            with suppress(OSError):  # it has just ended, or belongs to another user
                 if not numbers.isdisjoint(_open_devices(folder)):
                     words = (folder / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")
                     return f"{folder.name} ({shlex.join(words)})"
@@ -275,16 +275,16 @@ def _open_devices(process: Path) -> Iterator[tuple[int, int]]:
                 yield os.major(status.st_rdev), os.minor(status.st_rdev)
 
 
-# ---- what is on it
+# ---- content
 
 
 def content_of(node: Path) -> Content:
-    """Look at what is on a device.
+    """Examine what is on a device.
 
     Raises
     ------
     DeviceError
-        If that cannot be done.
+        If the device cannot be read.
     """
     if lack := not_installed(SYSTEM_PROGRAMS["wipefs"]):
         raise DeviceError(f"cannot tell what is on {node}: {lack}")
@@ -300,9 +300,9 @@ def content_of(node: Path) -> Content:
 
 
 def _digest(node: Path) -> str | None:
-    """Return a hash of a device's first and last MiB and of blocks at even distances between; of zeros, ``None``.
+    """Return a hash of the first and last MiB and of evenly spaced blocks between, or ``None`` if all are zero.
 
-    All of a disk would take hours to read.
+    Reading a whole disk would take hours.
     """
     digest, all_zeros = hashlib.sha256(), True
     with node.open("rb") as file:
@@ -335,7 +335,7 @@ def _content_problem(node: Path, signature: str | None, made: Content | None) ->
     return f'{node} holds {what}; if that may be destroyed, say so in the plan: signature = "{found[0]}"'
 
 
-# ---- where the kernel tells it
+# ---- where the kernel reports it
 
 
 def _folder(number: tuple[int, int]) -> Path:
@@ -343,7 +343,7 @@ def _folder(number: tuple[int, int]) -> Path:
 
 
 def _disk(folder: Path) -> Path:
-    """Return the folder of the whole disk."""
+    """Return the ``/sys`` folder of the whole disk."""
     return folder.parent if _first_word(folder / "partition") else folder
 
 
@@ -353,9 +353,9 @@ def _number(folder: Path) -> tuple[int, int] | None:
 
 
 def _below_loop(folder: Path) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-    """Return the filesystem and inode of the file under a loop device, and the number of the device that it is.
+    """Return the device and inode numbers of the file behind a loop device, and the number of a device behind it.
 
-    A path would not do: what is under it may be deleted, or have other names.
+    A path would not do: the file may have been deleted or have other names.
     """
     status = bytearray(232)  # struct loop_info64
     try:

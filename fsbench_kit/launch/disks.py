@@ -1,4 +1,4 @@
-"""The block devices of this machine: what each holds, who uses it, and what to write to have it overwritten."""
+"""The block devices of this machine: what each holds, what uses it, and how to allow a launch to overwrite it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Disk:
     Attributes
     ----------
     name
-        A name that lasts where there is one, else that of its node.
+        A persistent name if there is one, otherwise that of the node.
     node
-        The node that this leads to at this moment.
+        The node that the name refers to at this moment.
     size
-        Bytes; ``None`` where the kernel does not tell.
+        Size in bytes; ``None`` if unknown.
     holds
-        What is on it, as a plan's `signature` says it; ``None`` where that cannot be seen.
+        What is on it, in the words of a plan's `signature`; ``None`` if it cannot be read.
     problem
-        Why it must not be overwritten, if only because nobody has said what may be lost; ``None`` where it may.
+        Why it must not be overwritten, including that nobody has agreed to it; ``None`` if it may be.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Disk:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing but what is on it speaks against overwriting it."""
+        """Return whether the device's content is the only objection to overwriting it."""
         signature = self.holds[0] if self.holds and len(self.holds) == 1 else None
         return self.problem is None or device_problem(self.name, signature) is None
 
@@ -60,16 +60,16 @@ class Disk:
 
 
 def disks() -> Iterator[Disk]:
-    """Look at all block devices. Nothing is written."""
+    """Yield all block devices, without writing to any."""
     names = {link.resolve(): str(link) for link in sorted(_LASTING.glob("*"), reverse=True)}
     for node in block_devices():
         name = names.get(node, str(node))
         try:
             found = identify(name)
         except DeviceError:
-            continue  # it is gone
+            continue  # removed meanwhile
         try:
             holds: tuple[str, ...] | None = tuple(content_of(node).types)
-        except DeviceError:  # it is in use, and the kernel lets nobody look
+        except DeviceError:  # in use, and the kernel refuses to open it
             holds = tuple({mount.filesystem for mount in mounts() if mount.device == found.number}) or None
         yield Disk(name, node, found.size or None, holds, device_problem(name))

@@ -1,4 +1,4 @@
-"""Says what a launch would do, and does none of it."""
+"""Shows what a launch would do, without doing it."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _DROP_CACHES: Final = ("sh", "-c", "echo 3 > /proc/sys/vm/drop_caches")
 
 @dataclass(frozen=True, slots=True)
 class DryRunStep:
-    """A run that would be made, or what would be done after the last one.
+    """A run that would be made, or the steps after the last run.
 
     Attributes
     ----------
     title
-        Which run it is.
+        A description of the run.
     commands
-        What would be run for it, in this order. ``target`` stands for the directory where the workload writes,
-        and ``beside`` for one that is not on the target.
+        The commands for it, in order. ``target`` stands for the directory that the workload writes to, and
+        ``beside`` for one that is not on the target.
     """
 
     title: str
@@ -58,13 +58,13 @@ class DryRun:
     notes
         What is left out or replaced on this machine, and why.
     grid
-        How often each workload runs on each target, in lines of text.
+        How often each workload runs on each target, as lines of a table.
     order
-        A sentence on the order.
+        A sentence about the order of the runs.
     steps
         The runs, in order.
     estimates
-        Sentences on the time and the bytes that it takes, as far as that can be known.
+        Sentences about the time and bytes that the launch takes, as far as they are known.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class DryRun:
 
     @property
     def commands(self) -> Iterator[str]:
-        """Every command, in lines of text, below the step that it belongs to."""
+        """Yield every command as a line of text, below the step that it belongs to."""
         for step in self.steps:
             yield f"\n# {step.title}"
             yield from map(shlex.join, step.commands)
@@ -95,19 +95,19 @@ class DryRun:
 def dry_run(
     plan: Plan, root: Path, devices: Collection[str] = (), *, to: Path = LAUNCHED, made: Collection[str] = ()
 ) -> DryRun:
-    """Say what a launch of a plan would do on this machine. Nothing is made or mounted, and nothing is kept.
+    """Return what launching a plan would do on this machine, without creating, mounting or keeping anything.
 
     Parameters
     ----------
     plan, root, devices, to
-        Those of `fsbench_kit.launch.launch`. Devices need not be named here.
+        As for `fsbench_kit.launch.launch`. Devices need not be confirmed here.
     made
-        The names of runs that are there already, where a study would be resumed.
+        The names of existing runs, if a study would be resumed.
 
     Raises
     ------
     LaunchError
-        If the launch could not start: the same as it would itself.
+        If the launch could not start.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def dry_run(
 
 
 def _grid(plan: Plan) -> Iterator[str]:
-    """Yield what is varied, and a table with a line for each workload and a column for each target."""
+    """Yield what is varied, then a table with a row per workload and a column per target."""
     varied: dict[str, dict[str, None]] = {}
     for table in (*plan.target, *plan.workload):
         for key, value in table.varied.items():
@@ -164,7 +164,7 @@ def _grid(plan: Plan) -> Iterator[str]:
 
 
 def _order(plan: Plan) -> str:
-    """Say how many runs there are, and how the first round begins."""
+    """Return how many runs there are and how the first round begins."""
     runs = schedule(plan)
     begin = ", ".join(f"{run.workload.name} on {run.target.name}" for run in runs[:_SHOWN])
     before = [f"{count} to {stage}" for stage in ("precondition", "warm up") if (count := _count(runs, stage))]
@@ -206,7 +206,7 @@ def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryR
 
 
 def _tuned(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
-    """Yield what would be set in the kernel; all of it is set back after the run."""
+    """Yield commands that stand for the kernel settings of a run, all of which are restored after it."""
     tuning = plan.tuning_of(run.target, run.workload)
     for device in run.target.block_devices or ("loopN",):
         yield from commands(tuning.of_device, Path(device).name)

@@ -1,6 +1,6 @@
-"""The machine and its state around a run, as the kernel tells them.
+"""The machine and its state around a run, as the kernel reports them.
 
-What a machine does not tell is left out.
+Values that a machine does not report are left out.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fsbench_kit.launch.tools import asked
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
+_SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's sector size
 _TRIM_TIMEOUT: Final = 120.0
-_LOOK: Final = 0.25  # seconds: time is counted in hundredths
+_LOOK: Final = 0.25  # seconds; processor time is counted in hundredths of a second
 _DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 
 
@@ -36,15 +36,15 @@ class Mount:
     Attributes
     ----------
     line
-        As it stands there.
+        The line itself.
     point
-        Where it is mounted.
+        The mount point.
     device
-        Major and minor number of the filesystem, or of the device that it names as its source.
+        Major and minor number of the filesystem, or of the device that is its source.
     filesystem
-        Its type.
+        The filesystem type.
     options
-        Those of the mount and those of the filesystem, each once.
+        The options of the mount and of the filesystem, without duplicates.
     """
 
     line: str
@@ -61,11 +61,11 @@ class Device:
     Attributes
     ----------
     name
-        As the kernel calls it.
+        Its kernel name.
     folder
         Its folder in ``/sys``.
     backing_file
-        The file under a loop device.
+        The file behind a loop device.
     """
 
     name: str
@@ -74,45 +74,45 @@ class Device:
 
     @property
     def disk(self) -> Path:
-        """The folder in ``/sys`` of the whole disk, where this is a partition."""
+        """The ``/sys`` folder of the whole disk, if this is a partition."""
         return self.folder.parent if said(self.folder / "partition") else self.folder
 
     @property
     def scheduler(self) -> str | None:
-        """The I/O scheduler in use."""
+        """The active I/O scheduler."""
         chosen = re.search(r"\[(\S+)\]", said(self.disk / "queue" / "scheduler") or "")
         return chosen[1] if chosen else None
 
     @property
     def read_ahead(self) -> str | None:
-        """The bytes that the kernel reads ahead."""
+        """The read-ahead of the kernel, in bytes."""
         kib = said(self.disk / "queue" / "read_ahead_kb")
         return str(int(kib) * 1024) if kib else None
 
     @property
     def bypasses_cache(self) -> bool:
-        """Whether a loop device reads and writes its file past the page cache."""
+        """Whether a loop device uses direct I/O on its backing file."""
         return said(self.folder / "loop" / "dio") == "1"
 
     @property
     def is_lowest(self) -> bool:
-        """Whether it is made of no other device that the kernel shows."""
+        """Whether the device is not composed of other devices that the kernel shows."""
         return self.backing_file is None and not any((self.folder / "slaves").glob("*"))
 
     @property
     def size(self) -> int | None:
-        """Its size in bytes."""
+        """The size in bytes."""
         sectors = said(self.folder / "size")
         return int(sectors) * _SECTOR if sectors else None
 
     def counters(self) -> dict[str, int]:
-        """Return the bytes read from and written to it since the machine started."""
+        """Return the bytes read from and written to the device since boot."""
         fields = (self.folder / "stat").read_text(encoding="ascii").split()
         return {"read_bytes": int(fields[2]) * _SECTOR, "written_bytes": int(fields[6]) * _SECTOR}
 
 
 def mounts() -> Iterator[Mount]:
-    """Yield what is mounted, in the order of mounting."""
+    """Yield the mounts, in mount order."""
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         left, _, right = line.partition(" - ")
         _, _, number, _, point, options, *_ = left.split(" ")
@@ -127,17 +127,17 @@ def mounts() -> Iterator[Mount]:
 
 
 def mount_of(path: Path) -> Mount:
-    """Return the mount on which a path lies."""
+    """Return the mount that a path lies on."""
     path = path.resolve()
     over = [mount for mount in mounts() if path.is_relative_to(mount.point)]
     deepest = max(len(mount.point.parts) for mount in over)
-    return [mount for mount in over if len(mount.point.parts) == deepest][-1]  # the last one hides the others
+    return [mount for mount in over if len(mount.point.parts) == deepest][-1]  # the last hides earlier ones
 
 
 def devices_under(*paths: Path) -> tuple[Device, ...]:
-    """Return the block devices under paths: the filesystem's own, those that they are made of, and so on.
+    """Return the block devices under paths: those of the filesystem, the devices under these, and so on.
 
-    A path of a block device stands for that device. Empty where there is none, as in memory or on a network.
+    The path of a block device stands for that device. Filesystems in memory or on a network have none.
     """
     found: list[Device] = []
     waiting = [device for path in paths for device in _devices_of(path)]
@@ -150,7 +150,7 @@ def devices_under(*paths: Path) -> tuple[Device, ...]:
 
 
 def size_under(path: Path) -> int | None:
-    """Return the bytes of an image, or of the block device under a path; ``None`` where there is neither."""
+    """Return the size in bytes of an image, or of the block device under a path; ``None`` if it is neither."""
     if path.is_file():
         return path.stat().st_size
     devices = devices_under(path)
@@ -158,7 +158,7 @@ def size_under(path: Path) -> int | None:
 
 
 def said(path: Path) -> str | None:
-    """Return what a file of the kernel says; ``None`` where it says nothing."""
+    """Return the content of a kernel file, or ``None`` if it is empty or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -166,7 +166,7 @@ def said(path: Path) -> str | None:
 
 
 def machine_settings() -> dict[str, str]:
-    """Return what is known of the machine, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
+    """Return what is known of the machine, keyed by `fsbench_kit.model.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     governors = {said(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
     known = {
@@ -183,16 +183,16 @@ def machine_settings() -> dict[str, str]:
 
 
 def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str, str]:
-    """Return what is known of the storage under a directory, by the same words.
+    """Return what is known of the storage under a directory, with the same keys.
 
-    Numbers of loop devices are left out: they change from run to run and mean nothing.
+    Loop device numbers are left out: they change from run to run and mean nothing.
 
     Parameters
     ----------
     directory
         A directory on a filesystem.
     members
-        The images or devices that hold its data, where the kernel does not tell.
+        The images or devices that hold its data, if the kernel does not show them.
     """
     devices = devices_under(*(members or [directory]))
     files = [f"image on {mount_of(path).filesystem}" for path in members if path.is_file()]
@@ -208,9 +208,9 @@ def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str,
 
 
 def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what changes from run to run: load, memory, free space, temperatures, what devices have done so far.
+    """Return what changes from run to run: load, memory, free space, temperatures and device counters.
 
-    The parameters are those of `storage_settings`.
+    Parameters are those of `storage_settings`.
     """
     space = os.statvfs(directory)
     devices = {device: device.counters() for device in devices_under(*(members or [directory]))}
@@ -229,7 +229,7 @@ def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
 
 
 def _pressure() -> dict[str, dict[str, int]]:
-    """Return the microseconds for which tasks have waited so far: some of them, and all (the kernel's PSI)."""
+    """Return the microseconds for which some tasks, and all tasks, have been stalled so far (PSI)."""
     found: dict[str, dict[str, int]] = {}
     for path in Path("/proc/pressure").glob("*"):
         lines = re.findall(r"^(some|full) .*total=(\d+)$", said(path) or "", re.MULTILINE)
@@ -238,7 +238,7 @@ def _pressure() -> dict[str, dict[str, int]]:
 
 
 def _temperatures() -> dict[str, float] | None:
-    """Return what sensors say, in degrees Celsius; ``None`` where no sensor says anything."""
+    """Return sensor readings in degrees Celsius, or ``None`` if there are none."""
     found: dict[str, float] = {}
     for chip, sensors in psutil.sensors_temperatures().items():
         for number, sensor in enumerate(sensors, 1):
@@ -248,21 +248,21 @@ def _temperatures() -> dict[str, float] | None:
 
 
 def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
-    """Look for a moment at what others do, while nothing of a launch goes on.
+    """Measure for a moment what others do while the launch itself is idle.
 
-    The parameters are those of `storage_settings`.
+    Parameters are those of `storage_settings`.
 
     Returns
     -------
     dict
-        ``seconds`` of the look; ``busy``, the share of the processors' time; ``devices``, what each has moved.
+        ``seconds`` measured; ``busy``, the share of processor time; ``devices``, the bytes that each moved.
     """
     devices = devices_under(*(members or [directory]))
     before, times = {device: device.counters() for device in devices}, psutil.cpu_times()
     time.sleep(_LOOK)
     after, later = {device: device.counters() for device in devices}, psutil.cpu_times()
     idle = later.idle - times.idle + later.iowait - times.iowait
-    # A guest's time is counted twice, as such and as that of the process it runs in.
+    # Guest time is counted twice: by itself and as part of user time.
     whole = sum(later[:8]) - sum(times[:8])
     return {
         "seconds": _LOOK,
@@ -275,43 +275,43 @@ def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
 
 
 def _summed(counters: Sequence[dict[str, int]]) -> dict[str, int] | None:
-    """Return what several devices have moved together; ``None`` where there is none."""
+    """Return the total of several devices' counters, or ``None`` if there are no devices."""
     if not counters:
         return None
     return {key: sum(counted[key] for counted in counters) for key in counters[0]}
 
 
 def _asked() -> dict[str, int] | None:
-    """Return the bytes that this process and those it has waited for have read and written by system calls."""
+    """Return the bytes read and written by system calls of this process and its finished children."""
     known = _io()
     return {"read_bytes": known["rchar"], "written_bytes": known["wchar"]} if known else None
 
 
 def _fetched() -> int | None:
-    """Return the bytes that were read from devices for them: files, and the code of the programs."""
+    """Return the bytes fetched from devices for these processes: files and program code."""
     return _io().get("read_bytes")
 
 
 def _io() -> dict[str, int]:
-    """Return the kernel's counts of this process and those it has waited for; empty where it does not count."""
+    """Return the kernel's I/O accounting of this process and its finished children; empty without accounting."""
     lines = (said(Path("/proc/self/io")) or "").splitlines()
     return {name: int(count) for name, count in (line.split(": ") for line in lines)}
 
 
 def caches_problem() -> str | None:
-    """Say what it means that the kernel's caches cannot be dropped; ``None`` where they can."""
+    """Return what it means that the kernel's caches cannot be dropped, or ``None`` if they can be."""
     if os.access(_DROP_CACHES, os.W_OK):
         return None
     return "Caches are kept, since dropping them needs root: reads may be answered from memory."
 
 
 def settle(*, drop_caches: bool) -> str:
-    """Let the machine write out what it holds, and forget what it has read.
+    """Flush dirty data to disk and, if requested, drop the kernel's caches.
 
     Returns
     -------
     str
-        What became of the caches: ``dropped``, ``kept`` as asked, or ``kept: <why>``.
+        The fate of the caches: ``dropped``, ``kept`` on request, or ``kept: <why>``.
     """
     os.sync()
     if not drop_caches:
@@ -324,12 +324,12 @@ def settle(*, drop_caches: bool) -> str:
 
 
 def trim(directory: Path) -> str:
-    """Tell the device beneath a directory what its filesystem does not use.
+    """Discard the unused blocks of the filesystem under a directory.
 
     Returns
     -------
     str
-        How much it was, in ``fstrim``'s words, or why that could not be.
+        The output of ``fstrim``, or why the trim was not possible.
     """
     try:
         done = asked("fstrim", "--verbose", directory, timeout=_TRIM_TIMEOUT)
@@ -353,10 +353,10 @@ def _devices_of(path: Path) -> Iterator[Device]:
     is_device = stat.S_ISBLK(status.st_mode)
     number = (os.major(status.st_rdev), os.minor(status.st_rdev)) if is_device else mount_of(path).device
     link = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
-    if said(link / "dev") is None:  # not there, or not shown
+    if said(link / "dev") is None:  # absent or not visible
         return
     yield _device(link)
-    # btrfs may have more than one, of which the kernel names one as the mount's source.
+    # btrfs may have several devices, of which the kernel names one as the mount's source.
     for sibling in Path("/sys/fs/btrfs").glob(f"*/devices/{link.resolve().name}"):
         yield from (_device(other) for other in sorted(sibling.parent.iterdir()) if other != sibling)
 
@@ -382,7 +382,7 @@ def _description(device: Device) -> str:
 
 
 def _source_device(source: str) -> tuple[int, int] | None:
-    """Return the numbers of a source in ``/dev``: some filesystems (btrfs) have made-up numbers of their own."""
+    """Return the device numbers of a source in ``/dev``; some filesystems (btrfs) report others for the mount."""
     if not source.startswith("/dev/"):
         return None
     try:
@@ -398,5 +398,5 @@ def _numbers(text: str) -> tuple[int, int]:
 
 
 def _unescaped(text: str) -> str:
-    r"""Undo the kernel's writing of white space and back-slashes as ``\040``."""
+    r"""Undo the kernel's escaping of white space and backslashes as ``\040``."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

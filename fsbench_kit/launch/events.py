@@ -1,6 +1,6 @@
-"""What a launch tells while it goes on: small facts, one after the other.
+"""The events that a launch reports while it is running.
 
-They travel from the runner's process as lines of JSON.
+The runner process sends them as lines of JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The launch begins: how many runs there will be, where they go, and how many are done already."""
+    """The launch starts: the number of runs, their folder, and how many exist already."""
 
     study: str
     folder: str
@@ -26,16 +26,16 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a person should know: what was left out, or why the launch ends early."""
+    """A remark for people, such as what was left out or why the launch ends early."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins.
+    """A run starts.
 
-    `elapsed` and `remaining` are seconds; `remaining` is ``None`` as long as no run is there to judge by.
+    `elapsed` and `remaining` are seconds; `remaining` is ``None`` until a run has finished.
     """
 
     order: int
@@ -50,10 +50,10 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run has ended, and its folder is there.
+    """A run has ended, and its folder exists.
 
-    `failure` says why its figures do not count, if they do not, and `status` whether it has any; `warning`, in a
-    line each, what may have spoilt them and was not said before of its target and workload.
+    `failure` says why its figures do not count, and `status` whether it has any figures. `warning` has a line for
+    each condition that may have spoilt them and was not yet reported for its target and workload.
     """
 
     order: int
@@ -66,7 +66,7 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The launch cannot start or go on; the parts of a `fsbench_kit.model.errors.LaunchError`."""
+    """The launch cannot start or continue; holds the parts of a `fsbench_kit.model.errors.LaunchError`."""
 
     what: str
     file: str | None
@@ -75,7 +75,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The launch has ended by itself. `stopped` says why, where that was before its plan was done."""
+    """The launch has ended by itself; `stopped` says why, if it ended before its plan was complete."""
 
     stopped: str | None
 
@@ -86,11 +86,11 @@ _KINDS: Final = {kind.__name__: kind for kind in (Planned, Note, RunStarted, Run
 
 
 def to_line(event: Event) -> str:
-    """Write an event as a line of JSON."""
+    """Return an event as a line of JSON."""
     return json.dumps({"event": type(event).__name__, **asdict(event)}) + "\n"
 
 
 def from_line(line: str | bytes) -> Event:
-    """Read an event back."""
+    """Return the event in a line of JSON."""
     fields = json.loads(line)
     return _KINDS[fields.pop("event")](**fields)

@@ -1,4 +1,4 @@
-"""Runs one tool: with a time limit, and never longer than this process and whoever started it."""
+"""Runs one tool, with a timeout, and never lets it outlive this process or the process that started it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ STDERR: Final = "stderr.txt"
 
 _LIFELINE: Final = 0  # standard input
 _TOLD: Final = 6
-"""So many lines of what a tool says against a run are told; all of them are kept."""
-_GRACE: Final = 3.0  # seconds between asking a tool to end and ending it
-_TIMEOUT: Final = 10.0  # seconds for the kernel to end what was killed
+"""How many lines of a failed tool's output are quoted in the error; the run keeps all of them."""
+_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
+_TIMEOUT: Final = 10.0  # seconds for the kernel to end a killed process
 _TOGETHER: Final = 0.5
-"""Seconds between the end of the tool and that of the launch where a queue ends all processes of a job at once."""
+"""Seconds to tell a tool's own failure from a batch system that kills all processes of a job at once."""
 
 
 class LifelineError(Exception):
-    """The lifeline has ended: whoever started this process is gone, or wants it gone."""
+    """The lifeline has closed: the process that started this one is gone or wants it to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What became of a tool.
+    """The outcome of running a tool.
 
     Attributes
     ----------
     exit_code
-        ``None`` where the tool did not run or did not end by itself; negative for a signal.
+        ``None`` if the tool did not run or was ended; negative for a signal.
     failure
-        A sentence, where it did not end with 0.
+        A sentence, unless the exit code is 0.
     duration
         Seconds.
     """
@@ -58,24 +58,24 @@ class Execution:
 
 
 def guard_lifeline() -> None:
-    """Make a SIGTERM to this process the same as the end of its lifeline."""
-    # /dev/null is always at its end; a select that waits for the lifeline goes on with the new file.
+    """Treat a SIGTERM to this process like the end of its lifeline."""
+    # /dev/null is always at end of file; a select that waits for the lifeline continues with the new file.
     signal.signal(signal.SIGTERM, lambda *_: os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE))
 
 
 def rest(seconds: float = 0) -> None:
-    """Do nothing for a time, and raise `LifelineError` if the lifeline ends meanwhile, or has ended."""
+    """Sleep, raising `LifelineError` if the lifeline closes meanwhile or is closed already."""
     if select.select([_LIFELINE], [], [], seconds)[0]:
         raise LifelineError
 
 
 def wait_for(descriptor: int, seconds: float | None = None) -> bool:
-    """Wait until there is something to read, or the end, and return whether that came in time, if that is limited.
+    """Wait until a descriptor is readable or at its end; return whether that happened within the limit, if any.
 
     Raises
     ------
     LifelineError
-        If the lifeline ends before.
+        If the lifeline closes first.
     """
     ready, _, _ = select.select([descriptor, _LIFELINE], [], [], seconds)
     if _LIFELINE in ready and descriptor not in ready:
@@ -93,20 +93,19 @@ def execute(
     stderr: str = STDERR,
     words: Sequence[str] = (),
 ) -> Execution:
-    """Run a tool in a folder or in another directory, with its output added to two files in the folder.
+    """Run a tool in a folder, or in another directory, appending its output to two files in the folder.
 
     Parameters
     ----------
     words
-        What stands before its command line, and runs it.
+        A command prefix that runs the tool.
 
     Raises
     ------
     LifelineError
-        If the lifeline ends before the tool does, or right after the tool has failed. The tool has been ended
-        then.
+        If the lifeline closes before the tool ends, or right after it failed. The tool has been ended then.
     LaunchError
-        If the tool cannot be ended.
+        If the tool cannot be killed.
     """
     if find_program(argv[0]) is None:
         now = datetime.now(UTC)
@@ -143,12 +142,12 @@ def execute(
 
 
 def mortality() -> tuple[str, ...]:
-    """Return the words before a command that make the kernel end it with this process."""
+    """Return a command prefix that makes the kernel end the command when this process ends."""
     return ("setpriv", "--pdeathsig", "KILL") if SYSTEM_PROGRAMS["setpriv"].path else ()
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for a process, and ask it to end when its time is up. Return whether it ended in time."""
+    """Wait for a process, ending it after the timeout; return whether it ended in time."""
     ended, in_time = os.pidfd_open(process.pid), False
     try:
         in_time = wait_for(ended, timeout)
@@ -178,6 +177,6 @@ def _failure(program: str, exit_code: int, stderr: Path, said_before: int) -> st
         how = f"was killed by {signal.Signals(-exit_code).name}"
     text = stderr.read_bytes()[said_before:].decode("utf-8", errors="replace")
     said = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
-    if len(said) > _TOLD:  # what went wrong first, and what came of it
+    if len(said) > _TOLD:  # the first errors and the last
         said = [*said[: _TOLD // 2], "...", *said[-_TOLD // 2 :]]
     return f"{program} {how}" + (f": {'; '.join(said)}" if said else "")

@@ -1,6 +1,6 @@
-"""What decides how fast a machine is besides its settings, as the kernel words it, and the health of its disks.
+"""Facts about a machine that affect its speed, in the kernel's words, and the health of its disks.
 
-What a machine does not tell is left out.
+Values that a machine does not report are left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LIMITS: Final = {
         *(f"blkio.throttle.{way}_{what}_device" for way in ("read", "write") for what in ("bps", "iops")),
     ),
 }
-"""Controller -> its limits, in the second and in the first version of control groups."""
+"""Controller -> its limits, in versions 1 and 2 of control groups."""
 _NO_LIMIT: Final = re.compile(r"|max( \d+)?|-1|9223372036854\d+")
 _FIRMWARE: Final = ("firmware_rev", "fwrev", "rev")
 _HEALTH: Final = ("device/state", "device/ioerr_cnt", "device/life_time", "device/pre_eol_info", "md/degraded")
@@ -52,10 +52,10 @@ _TIMEOUT: Final = 20.0  # seconds
 
 
 def machine_facts(devices: Sequence[Device]) -> dict[str, Any]:
-    """Return what is known of the machine, and of the block devices of a run."""
+    """Return what is known of the machine and of a run's block devices."""
     information = said(Path("/proc/cpuinfo")) or ""
     microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
-    flags = re.search(r"^flags\s*:(.*)$", information, re.MULTILINE)  # which processors of other kinds do not tell
+    flags = re.search(r"^flags\s*:(.*)$", information, re.MULTILINE)  # only on some architectures
     known = {
         "kernel_command_line": said(Path("/proc/cmdline")),
         "mitigations": {path.name: said(path) for path in sorted((_CPUS / "vulnerabilities").glob("*"))},
@@ -80,13 +80,13 @@ def machine_facts(devices: Sequence[Device]) -> dict[str, Any]:
 
 
 def _told(known: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a machine does not tell."""
+    """Drop the facts that the machine does not report."""
     whole = {key: _told(value) if isinstance(value, dict) else value for key, value in known.items()}
     return {key: value for key, value in whole.items() if value not in (None, "", {})}
 
 
 def _limits() -> Iterator[tuple[str, list[str]]]:
-    """Yield the limits of this process's control groups, its own first, then those of the groups above."""
+    """Yield the limits of this process's control group and its ancestors, innermost first."""
     for controller, names in _LIMITS.items():
         for name in names:
             texts = [said(group / name) or "" for group in groups(controller)]
@@ -106,7 +106,7 @@ def _facts(device: Device) -> dict[str, Any]:
 
 
 def _smart(disk: Path) -> dict[str, Any]:
-    """Return what a disk says of its own health, where smartctl is installed and reaches it."""
+    """Return a disk's own health data, if smartctl is installed and can read it."""
     if not (disk / "device").exists() or find_program(_SMARTCTL[0]) is None:
         return {}
     try:

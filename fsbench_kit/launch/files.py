@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, also where the power fails."""
+"""Files and folders that appear whole or not at all, even after a power failure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def publish(made: Path, place: Path) -> Path:
-    """Move a file or folder that is finished to its place on the same filesystem, and return that.
+    """Move a finished file or folder to its place on the same filesystem, and return the place.
 
-    All of it is on the disk before it has its name, and the name is on the disk when this returns.
+    The content is on disk before it gets its name, and the name is on disk when this returns.
     """
     for path in (*made.rglob("*"), made):
         if path.is_file() or path.is_dir():

@@ -1,7 +1,7 @@
-"""Cleans up after a launch that was killed, at once: what it has changed of the machine should not wait.
+"""Cleans up at once after a launch that was killed, so that its changes to the machine do not linger.
 
-A shell waits for the end of a pipe that the launch's process holds, and which the kernel closes when that process
-ends, however it ends. Then it does what the next launch on the machine would do.
+A shell waits for the end of a pipe that the launch's process holds open and that the kernel closes when the
+process ends for any reason. The shell then does what the next launch on the machine would do.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _TIMEOUT: Final = 60.0  # seconds
 
 @contextmanager
 def guarded(places: Collection[Path]) -> Iterator[tuple[int, ...]]:
-    """Watch over a launch for as long as this lasts, and longer where this process is killed.
+    """Guard a launch within this context, and beyond it if this process is killed.
 
     Parameters
     ----------
     places
-        Where its scratch folders are; without any, nothing is to be watched over.
+        The directories of its scratch folders; if there are none, nothing is guarded.
 
     Yields
     ------
     tuple of int
-        Descriptors for the launch's process to hold for as long as it lives, and to be closed here.
+        Descriptors that the launch's process must hold open; this process closes them.
     """
     if not places:
         yield ()
         return
     awaited, held = os.pipe()
-    # Without the launch's mark, and in a session of its own, so that nothing that ends the launch ends it.
+    # Without the launch's mark and in its own session, so that whatever ends the launch does not end the guard.
     environment = {name: value for name, value in program_environment().items() if name != MARK}
     guard = subprocess.Popen(
         (*_WAIT, sys.executable, "-P", "-m", __name__, *map(str, places)),

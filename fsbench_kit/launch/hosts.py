@@ -1,8 +1,9 @@
-"""A plan launched on several hosts at once: a launch of its own on each, whose runs are brought home.
+"""Launches a plan on several hosts at once: each host has a launch of its own, whose runs are copied here.
 
-On each host one run is made at a time. The order of the runs is random over hosts and rounds: each host has a seed
-of its own, drawn from the plan's. Connections may break: a launch goes on without one, and is looked at again when
-its host answers. A host that is silent for too long loses what it has not sent; its rounds are made on the others.
+Each host makes one run at a time. The order is random over hosts and rounds: each host has its own seed, drawn
+from the plan's. If a connection breaks, the launch continues and is checked again when the host answers. A host
+that is silent for too long counts as lost, with the runs that it has not sent; its rounds are made on the other
+hosts.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.remote import LaunchState
 
 PATIENCE: Final = 600.0
-"""So many seconds a host may be silent before it counts as lost."""
+"""Seconds for which a host may be silent before it counts as lost."""
 _PAUSE: Final = 5.0
-"""Seconds between two looks at a host: each takes a moment of its time, in which it may measure."""
+"""Seconds between two polls of a host. Each costs a moment of its time, possibly during a measurement."""
 _STARTS: Final = 3
-"""So often a launch is begun on a host that ends it in mid-run, as one does that restarts."""
+"""How many times a launch is started on a host that ends it in mid-run, as a reboot does."""
 
 
 class Worker(NamedTuple):
-    """A host that can be worked on: what makes calls there, one at a time, and the folder for launches there."""
+    """A host: an executor that makes one call at a time there, and the folder for launches there."""
 
     executor: Executor
     folder: str
@@ -65,30 +66,30 @@ def launch_on(
     patience: float = PATIENCE,
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
-    """Make the runs of a plan on each of several hosts, and bring them to ``<to>/<study>/<host>/``.
+    """Make the runs of a plan on each of several hosts, and copy them to ``<to>/<study>/<host>/``.
 
-    Where the study is there already, it is continued: runs that are home stay, and launches that go on are found.
-    Interrupting this call interrupts the launches of all hosts that answer.
+    An existing study is continued: runs that are here stay, and launches that are still running are found again.
+    Interrupting this call interrupts the launches on all hosts that answer.
 
     Parameters
     ----------
     plan
         What to run on each host.
     hosts
-        The hosts by name.
+        The hosts, by name.
     root, to, study
         As for `launch`.
     patience
-        How many seconds a host may be silent before it counts as lost.
+        Seconds for which a host may be silent before it counts as lost.
     progress
-        Is called with each event.
+        Called with each event.
 
     Raises
     ------
     RequestError
-        If `study` cannot be the name of a folder, or the plan is not one for several hosts.
+        If `study` is not a valid folder name, or the plan cannot run on several hosts.
     LaunchError
-        If another plan was launched under that name, or another process does that, or no host could be reached.
+        If another plan was launched under that name, the study is in use, or no host could be reached.
     """
     _refuse_unfit(plan)
     folder = Folders(root, to).results / study_name(plan, study)
@@ -99,7 +100,7 @@ def launch_on(
 def ask_each(
     plan: Plan, hosts: Mapping[str, Worker], what: Callable[..., Answer], **options: bool
 ) -> Iterator[tuple[str, Answer]]:
-    """Ask all hosts something of a plan before its launch, and yield their answers by their names.
+    """Ask all hosts about a plan before its launch, and yield their answers by host name.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def ask_each(
     Raises
     ------
     RequestError
-        If the plan is not one for several hosts.
+        If the plan cannot run on several hosts.
     """
     _refuse_unfit(plan)
     study = HostsStudy(Path(), plan, hosts)
@@ -145,7 +146,7 @@ def _refuse_unfit(plan: Plan) -> None:
 
 @dataclass
 class _Launch:
-    """A launch on several hosts, as it goes on; its hosts are looked after in threads."""
+    """A running launch on several hosts, each followed by a thread."""
 
     study: HostsStudy
     hosts: Mapping[str, Worker]
@@ -159,7 +160,7 @@ class _Launch:
     _done: int = 0
 
     def made(self) -> LaunchResult:
-        """Make all runs, bring them home, and return what came of it."""
+        """Make all runs, copy them here, and return the result."""
         self._begin()
         parts = list(self.study.parts)
         homes = [self.study.home(part) for part in parts]
@@ -182,7 +183,7 @@ class _Launch:
         )
 
     def _begin(self) -> None:
-        """Write down what is launched, or see that this is what was launched before."""
+        """Record what is launched, or check that it equals what was launched before."""
         plan = self.study.folder / HOSTS
         if self.study.folder.exists() and not (
             plan.is_file() and _work(read_plan(plan, elsewhere=True)) == _work(self.study.plan)
@@ -190,15 +191,15 @@ class _Launch:
             what = f'a study "{self.study.folder.name}" exists already, and raw results are never overwritten'
             raise LaunchError(what, file=self.study.folder, hint="Choose another name.")
         self.study.folder.mkdir(parents=True, exist_ok=True)
-        for left in self.study.folder.glob(".new-*"):  # of a process that was killed
+        for left in self.study.folder.glob(".new-*"):  # from a process that was killed
             shutil.rmtree(left)
         new = self.study.folder / f".{HOSTS}"
         new.write_text(plan_text(self.study.plan), encoding="utf-8")
         publish(new, plan)
 
     def _make(self, parts: Sequence[Part]) -> None:
-        """Make parts: hosts at the same time, and those of one host one after the other."""
-        signal.siginterrupt(signal.SIGINT, True)  # Polars has interrupted waits go on
+        """Make parts: different hosts in parallel, the parts of one host one after another."""
+        signal.siginterrupt(signal.SIGINT, True)  # Polars makes interrupted system calls restart
         by_host: dict[str, list[Part]] = {}
         for part in parts:
             by_host.setdefault(part.host, []).append(part)
@@ -212,7 +213,7 @@ class _Launch:
                 raise
 
     def _made_up(self, parts: Sequence[Part]) -> Iterator[Part]:
-        """Share rounds that lost hosts have not sent among the others, and say what is missing."""
+        """Distribute rounds that lost hosts have not sent among the others, and report what is missing."""
         left = sorted(set(self.hosts) - self._lost)
         lost = [part for part in parts if part.host in self._lost]
         for part in lost:
@@ -234,7 +235,7 @@ class _Launch:
     # One host
 
     def _follow(self, parts: Sequence[Part]) -> None:
-        """See the launches on a host to their end, and bring their runs home."""
+        """Follow the launches on a host until they end, copying their runs here."""
         for part in parts:
             try:
                 self._make_there(part)
@@ -266,7 +267,7 @@ class _Launch:
             self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
 
     def _seen_to_its_end(self, part: Part, block: Block) -> LaunchState:
-        """Look at a launch, and bring home what it has finished, until it has ended."""
+        """Poll a launch, copying what it has finished, until it has ended."""
         while True:
             seen: LaunchState = self._asked(part, poll, block, self.study.home(part).made)
             self._take(part, seen)
@@ -274,7 +275,7 @@ class _Launch:
                 return seen
 
     def _asked(self, part: Part, what: Callable[..., Any], *arguments: Any) -> Any:
-        """Have a host do something; where it does not answer, ask again until patience is at its end."""
+        """Call a function on a host; if it does not answer, retry for up to `patience` seconds."""
         silent_since = None
         while True:
             try:
@@ -287,7 +288,7 @@ class _Launch:
                     raise LaunchError(f"it does not answer ({error}); what runs there goes on") from None
 
     def _take(self, part: Part, seen: LaunchState) -> None:
-        """Put what a host has sent into its place."""
+        """Store what a host has sent."""
         place = self.study.folder / part.name
         if seen.files and not (place / PLAN).is_file():
             place.mkdir(exist_ok=True)
@@ -297,7 +298,7 @@ class _Launch:
             self._bring(part, name, files)
 
     def _bring(self, part: Part, name: str, files: Mapping[str, bytes]) -> None:
-        """Put a run into its place, whole or not at all, and hold its files against their hashes."""
+        """Store a run, whole or not at all, after checking its files against their hashes."""
         place = self.study.folder / part.name
         record = json.loads(files[RUN_FILE])
         told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RUN_FILE}
@@ -323,7 +324,7 @@ class _Launch:
         self.progress(ended)
 
     def _say(self, part: Part, problem: str) -> None:
-        """Tell of a problem, and remember it for the end."""
+        """Report a problem and remember it for the end."""
         self._problems.append(f"{part.host}: {problem}")
         self._tell(self._problems[-1])
 
@@ -332,5 +333,5 @@ class _Launch:
 
 
 def _work(plan: Plan) -> Plan:
-    """Return a plan without its hosts: others may continue what some have begun."""
+    """Return a plan without its hosts, because other hosts may continue what some have begun."""
     return plan.model_copy(update={"hosts": {}})

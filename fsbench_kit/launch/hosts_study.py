@@ -1,6 +1,6 @@
-"""A study that several hosts make: its plan, ``hosts.toml``, and a folder for what each of them is to make.
+"""A study made by several hosts: its plan, ``hosts.toml``, and a folder for each host's part.
 
-What a host has lost is made up by others, in folders of their own: ``node1-for-node2``.
+Rounds that a host has lost are made by others, in folders of their own, such as ``node1-for-node2``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a host is to make: a plan, in a folder of the study."""
+    """What a host is to run: a plan, in a folder of the study."""
 
     host: str
     name: str
@@ -34,12 +34,12 @@ class HostsStudy:
     Parameters
     ----------
     folder
-        Where it is, or will be.
+        The study's folder; need not exist yet.
     plan
-        What each host is to make.
+        The plan that each host runs.
     hosts
-        Their names; without them, those that the plan has, or else, where a scheduler gave them, those of which
-        something is here.
+        The names of the hosts; by default those in the plan or, if a scheduler provided them, those with runs
+        here.
     """
 
     def __init__(self, folder: Path, plan: Plan, hosts: Iterable[str] | None = None) -> None:
@@ -48,30 +48,30 @@ class HostsStudy:
         self.hosts = sorted((plan.hosts or self._seen()) if hosts is None else hosts)
 
     def _seen(self) -> Iterator[str]:
-        """Return the hosts of which a run is here, but for what they made up for others."""
+        """Yield the hosts with runs here, not counting runs made in place of others."""
         return (plan.parent.name for plan in self.folder.glob(f"*/{PLAN}") if "-for-" not in plan.parent.name)
 
     @property
     def recorded_as(self) -> str:
-        """The study that its runs belong to: the whole campaign, where it is a block of one."""
+        """The study that its runs belong to: the whole campaign, if this is one of its blocks."""
         whole = self.folder.parent
         return whole.name if (whole / CAMPAIGN).is_file() else self.folder.name
 
     @property
     def place(self) -> str:
-        """The folder for it on each host, from where launches work there."""
+        """The study's folder on each host, relative to the folder for launches there."""
         return "/".join(dict.fromkeys((self.recorded_as, self.folder.name)))
 
     @property
     def parts(self) -> Iterator[Part]:
-        """What each host is to make at first; each has an order of its own."""
+        """Yield each host's original part, each with its own order."""
         chance = random.Random(self.plan.seed)  # noqa: S311
         for host in self.hosts:
             own = {"seed": int(chance.random() * 2**32), "hosts": {}}
             yield Part(host, host, self.plan.model_copy(update=own))
 
     def made_up(self, part: Part, host: str, rounds: int) -> Part:
-        """Return what a host is to make of what another one has lost."""
+        """Return the part in which a host makes rounds that another host has lost."""
         seed = int(random.Random(f"{part.plan.seed} {part.name} {host}").random() * 2**32)  # noqa: S311
         workloads = (
             workload.model_copy(update={"repeats": workload.repeats and min(workload.repeats, rounds)})
@@ -83,17 +83,17 @@ class HostsStudy:
     def home(self, part: Part) -> LaunchedStudy:
         """Return the folder for the runs of a part."""
         folder = self.folder / part.name
-        # A host may have left out what it lacks.
+        # The host's own plan may lack what is not available there.
         return LaunchedStudy(folder, _plan(folder / PLAN) if (folder / PLAN).is_file() else part.plan)
 
     @property
     def homes(self) -> Iterator[LaunchedStudy]:
-        """The folders of which a run is here."""
+        """Yield the folders that have runs here."""
         for plan in sorted(self.folder.glob(f"*/{PLAN}")):
             yield LaunchedStudy(plan.parent, _plan(plan))
 
     def missing_rounds(self, part: Part) -> set[int]:
-        """Return the rounds of which a run is not here."""
+        """Return the rounds of which a run is missing here."""
         home = self.home(part)
         if not home.unfinished:
             return set()
@@ -103,11 +103,11 @@ class HostsStudy:
 
     @property
     def unfinished(self) -> bool:
-        """Whether rounds are missing that no other host has made up, or nothing is here yet."""
+        """Whether rounds are missing that no other host has made, or no run is here yet."""
         return not self.hosts or any(self._lacking(part) > 0 for part in self.parts)
 
     def _lacking(self, part: Part) -> int:
-        """Return how many rounds of a part neither its host nor another one has made."""
+        """Return how many rounds of a part neither its host nor another has made."""
         lacking = len(self.missing_rounds(part))
         for host in self.hosts:
             name = f"{host}-for-{part.name}"
@@ -118,9 +118,9 @@ class HostsStudy:
 
 
 def find_hosts_study(runs: Path, name: str | None) -> HostsStudy | None:
-    """Find a study of several hosts to resume: the one of a name, or the latest that is unfinished.
+    """Find a study of several hosts to resume, by name or as the latest unfinished one.
 
-    Where this machine's own latest unfinished launch is later, or another study has the name, there is none.
+    Return ``None`` if this machine's own latest unfinished launch is later, or another kind of study has the name.
     """
     if name is not None:
         return _study(runs / name) if (runs / name / HOSTS).is_file() else None

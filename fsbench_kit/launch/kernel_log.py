@@ -1,4 +1,4 @@
-"""What the kernel says in its log while a run goes on."""
+"""The kernel's log during a run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _LOG: Final = Path("/dev/kmsg")
 _NUMBER: Final = os.makedev(1, 11)
-"""That of the kernel's log. Containers may have something else in its place."""
-_RECORD: Final = 8192  # bytes: the kernel gives one record at a time, and none is longer
-_ERROR: Final = 3  # of syslog's levels; what is more serious has a smaller number
+"""The device number of the kernel's log. Containers may have something else in its place."""
+_RECORD: Final = 8192  # bytes; the kernel returns one record per read, and none is longer
+_ERROR: Final = 3  # syslog level; more serious levels have smaller numbers
 _BLOCK_DEVICES: Final = Path("/sys/class/block")
 _LIMIT_REACHED: Final = "Memory cgroup out of memory: "
-"""A control group reached its own limit. A run's group tells so itself, and another's is not the run's concern."""
+"""A control group reached its own limit. The run's group is checked directly; other groups do not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class KernelErrors:
     Attributes
     ----------
     own
-        Those that name a device of the run, or what it is attached to.
+        Errors that name a device of the run, or what it is attached to.
     others
-        Those that name no block device.
+        Errors that name no block device.
     """
 
     own: list[str]
@@ -40,7 +40,7 @@ class KernelErrors:
 
 
 class KernelLog:
-    """The kernel's log from now on. Where it cannot be read, nothing is known."""
+    """The kernel's log from this moment on. If it cannot be read, nothing is known."""
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
@@ -52,9 +52,9 @@ class KernelLog:
             return
 
     def errors(self, devices: Sequence[Device]) -> KernelErrors | None:
-        """Return the errors since the log was opened, and close it; ``None`` where it cannot be read.
+        """Return the errors since the log was opened, and close it; return ``None`` if it cannot be read.
 
-        Errors of other block devices are somebody else's.
+        Errors of other block devices are ignored.
         """
         if self._descriptor is None:
             return None
@@ -75,7 +75,7 @@ class KernelLog:
             try:
                 head, _, text = os.read(descriptor, _RECORD).decode(errors="replace").partition(";")
             except BlockingIOError:
-                return  # that was all
+                return  # no more records
             except BrokenPipeError:
                 yield "the kernel's log has overflowed, and what it said before is lost"
                 continue
@@ -84,5 +84,5 @@ class KernelLog:
 
 
 def _names(names: Iterable[str]) -> re.Pattern[str]:
-    """Find one of some names as a word."""
+    """Return a pattern that matches any of the names as a whole word."""
     return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names)) or '(?!)'})(?![\w-])")

@@ -1,4 +1,4 @@
-"""Starts the process that does a launch, listens to it, and sees to its end."""
+"""Starts the process that performs a launch, follows its events, and makes sure that it ends."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.plan import Plan
 
 _RUNNER: Final = (sys.executable, "-P", "-m", "fsbench_kit.launch.runner")
-_TIMEOUT: Final = 60.0  # seconds for a runner to clean up: an unmount may have much to write
+_TIMEOUT: Final = 60.0  # seconds for a runner to clean up; an unmount may have much to write
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """What came of a launch.
+    """The outcome of a launch.
 
     Attributes
     ----------
     study
         The study's name.
     folder
-        Its folder, with one folder for each run.
+        The study's folder, which has one folder for each run.
     planned
-        How many runs there were to make.
+        How many runs the plan has.
     done
-        How many of them were there already.
+        How many of them existed before.
     runs
-        The folders of those that were made, in order.
+        The folders of the runs that were made, in order.
     failures
         Folder -> why that run failed.
     warnings
-        What may have spoilt figures, each once for a target and workload; the records of the runs have them all.
+        What may have spoilt figures, once per target and workload; the records of the runs have every case.
     notes
         What was left out or replaced.
     stopped
-        Why the launch ended before its plan was done; ``None`` where it did not.
+        Why the launch ended before its plan was complete; ``None`` if it did not.
 
     Examples
     --------
@@ -106,36 +106,36 @@ def launch(
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<to>/<study>/``.
 
-    The runs are made by a process of its own, where possible with mounts and processes of its own, so that nothing
-    of them outlives it. Interrupting this call ends that process; runs that were finished stay.
+    A separate process makes the runs, with mount and PID namespaces of its own where possible, so that nothing
+    outlives it. Interrupting this call ends that process; finished runs stay.
 
     Parameters
     ----------
     plan
         What to run.
     root
-        Where the relative directories of the plan begin.
+        The directory to which relative directories in the plan refer.
     to
         The folder for the study, relative to `root` or absolute.
     study
-        The study's name. Without one, it is the plan's `id` and the time, so that launching a plan twice makes two
-        studies.
+        The study's name. By default it consists of the plan's `id` and the time, so that launching a plan twice
+        makes two studies.
     replace
-        Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
+        Whether to replace an earlier launch of the same name. If false, such a launch is an error.
     devices
         The block devices of the plan whose content may be destroyed.
     wait
-        How many seconds to wait for other launches that use the same device.
+        Seconds to wait for other launches that use the same device.
     progress
-        Is called with each event.
+        Called with each event.
 
     Raises
     ------
     RequestError
-        If `study` cannot be the name of a folder, or `root` is none.
+        If `study` is not a valid folder name, or `root` is not a directory.
     LaunchError
-        If the launch cannot start: a target is not available, space is lacking, the study exists, another launch
-        uses the same device. Or if its process was killed.
+        If the launch cannot start because a target is not available, space is short, the study exists, or another
+        launch uses the same device; or if its process was killed.
 
     Examples
     --------
@@ -157,12 +157,12 @@ def launch(
 
 
 def study_name(plan: Plan, asked: str | None) -> str:
-    """Return the name of a plan's study: the one that is asked for, or its `id` and the time.
+    """Return the name of a plan's study: the requested one, or the plan's `id` and the time.
 
     Raises
     ------
     RequestError
-        If it cannot be the name of a folder.
+        If the name is not a valid folder name.
     """
     name = asked or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
@@ -180,24 +180,24 @@ def resume(
     devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
-    """Resume a study whose launch ended before its plan was done: make the runs that are missing, in order.
+    """Resume a study whose launch ended before its plan was complete: make the missing runs, in order.
 
-    The plan is the study's own ``plan.toml``. To have more rounds, or another budget, change it there: the order
-    of the runs that were made stays the same. Each start has the whole budget.
+    The plan is the study's own ``plan.toml``. Change it there to add rounds or adjust the budget; the order of the
+    existing runs stays the same. Each resumption has the whole budget again.
 
     Parameters
     ----------
     study
-        Its name; without one, the study that got a run last of those that are unfinished, or that have runs which
-        are to be made again.
+        The study's name. By default, of the studies that are unfinished or have runs to repeat, the one that got a
+        run last.
     root, to
         As for `launch`.
     retry_failed
-        Whether runs that failed are made again, and replaced. Otherwise they stay as they are.
+        Whether to repeat failed runs and replace them. If false, they stay as they are.
     devices
         The block devices of the plan whose content may be destroyed.
     progress
-        Is called with each event.
+        Called with each event.
 
     Raises
     ------
@@ -206,8 +206,8 @@ def resume(
     InputError
         If its plan cannot be read.
     LaunchError
-        If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
-        the machine no longer has all that the plan names.
+        If the launch cannot start, as with `launch`; or if the plan no longer matches the existing runs, or the
+        machine no longer has everything that the plan names.
 
     Examples
     --------
@@ -277,19 +277,19 @@ def _run(
 
 def _ask(runner: subprocess.Popen[bytes], request: Request) -> None:
     if runner.stdin is not None:
-        with suppress(BrokenPipeError):  # a runner that could not start says why on standard error
+        with suppress(BrokenPipeError):  # a runner that could not start explains itself on standard error
             runner.stdin.write(json.dumps(request.model_dump(mode="json")).encode() + b"\n")
             runner.stdin.flush()
 
 
 def _events(runner: subprocess.Popen[bytes]) -> Iterator[Event]:
-    """Yield what a runner tells, until it ends."""
+    """Yield the runner's events until it ends."""
     if runner.stdout is None:
         return
     rest = b""
     while True:
-        # Ctrl-C has to interrupt this. It always interrupts a select, but not a read: polars sets a handler of its
-        # own, after which the kernel begins the read anew.
+        # Ctrl-C must interrupt this. It always interrupts a select but not a read: Polars installs a signal
+        # handler, after which the kernel restarts the read.
         select.select([runner.stdout], [], [])
         piece = os.read(runner.stdout.fileno(), 65536)
         if not piece:
@@ -302,12 +302,12 @@ def _events(runner: subprocess.Popen[bytes]) -> Iterator[Event]:
 def _running(
     command: tuple[str, ...], errors: IO[str], held: tuple[int, ...]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a runner, and end it with everything that it started, whatever happens in between.
+    """Start a runner, and end it with everything that it started, whatever happens within the context.
 
     Parameters
     ----------
     held
-        Descriptors that it is to hold, and that are closed here.
+        Descriptors for the runner to hold; they are closed here.
     """
     mark = uuid.uuid4().hex
     processes = os.open(PROCESSES, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -318,9 +318,9 @@ def _running(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            # In a session of its own, Ctrl-C at a terminal does not reach it: its lifeline ends it, in order.
+            # In its own session, Ctrl-C in a terminal does not reach it; closing its lifeline ends it in order.
             start_new_session=True,
-            # Among processes of its own, it would not see those that have a device open.
+            # In its own PID namespace, its /proc would not show which processes have a device open.
             pass_fds=(processes, *held),
         )
     finally:
@@ -330,7 +330,7 @@ def _running(
         yield runner
     finally:
         try:
-            # These are its lifeline, and what it might be waiting for to tell something.
+            # Its lifeline, and the pipe that it may be blocked on while reporting.
             for pipe in (runner.stdin, runner.stdout):
                 if pipe is not None:
                     with suppress(BrokenPipeError):
@@ -351,7 +351,7 @@ def _await_end(runner: subprocess.Popen[bytes]) -> None:
 
 @dataclass
 class _Outcome:
-    """What a runner has told so far."""
+    """What a runner has reported so far."""
 
     planned: Planned | None = None
     ended: list[RunEnded] = field(default_factory=list)

@@ -1,7 +1,7 @@
-"""Keeps two launches from one device: each would spoil the figures of the other.
+"""Locks that keep two launches from using the same device, where each would distort the other's figures.
 
-A lock is a file that a launch holds open, in a directory that all users of a machine share. The kernel gives it
-free when the process ends, however it ends; so a lock file that nobody holds means nothing, and stays for others.
+A lock is a file that a launch holds open, in a directory that all users of a machine share. The kernel releases it
+when the process ends for any reason, so a lock file that nobody holds means nothing and may stay.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOCKS: Final = "FSBENCH_LOCKS"
-"""The variable of the environment that names the directory for locks, where it is not to be the usual one."""
+"""The environment variable that names a different directory for locks."""
 
 _SHARED: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108
 _FOR_ALL: Final = 0o666
 
 
 class BusyError(LaunchError):
-    """Another launch holds what is to be locked."""
+    """Another launch holds the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who does a launch.
+    """The process that performs a launch.
 
     Attributes
     ----------
     process
-        The process that a person would end to end the launch.
+        The process that a person would kill to end the launch.
     command
         Its command line.
     user
-        Whose it is.
+        The user it belongs to.
     """
 
     process: int
@@ -57,7 +57,7 @@ class Owner:
 
     @classmethod
     def here(cls) -> Owner:
-        """Return this process."""
+        """Return this process as the owner."""
         return cls(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Owner:
 
 
 def device_names(directory: Path) -> tuple[str, ...]:
-    """Name the disks under a directory, or its filesystem where it has none that the kernel shows."""
+    """Return the names of the disks under a directory, or of its filesystem if the kernel shows no disk."""
     disks = dict.fromkeys(device.disk.name for device in devices_under(directory))
     if disks:
         return tuple(disks)
@@ -75,21 +75,21 @@ def device_names(directory: Path) -> tuple[str, ...]:
 
 @contextmanager
 def locked(what: str, owner: Owner) -> Iterator[None]:
-    """Hold something for oneself: a device, or a study.
+    """Lock a device or a study.
 
     Raises
     ------
     BusyError
-        If another launch holds it.
+        If another launch holds the lock.
     LaunchError
-        If it cannot be locked.
+        If the lock cannot be created.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
     path = shared_directory() / f"fsbench-{digest}.lock"
     holder = path.with_suffix(".json")
     with ExitStack() as stack:
         try:
-            # Not by filelock: some versions of it refuse a lock that belongs to another user.
+            # Not with filelock: some versions of it refuse a lock file that belongs to another user.
             lock = _opened(path)
             stack.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,7 +105,7 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
 
 
 def shared_directory() -> Path:
-    """Return the first directory in which any user may make files, but not remove those of others."""
+    """Return the first directory in which all users may create files, but not remove those of others."""
     if stated := os.environ.get(LOCKS):
         return Path(stated)
     for path in _SHARED:
@@ -119,12 +119,12 @@ def shared_directory() -> Path:
 
 
 def _opened(path: Path) -> int:
-    """Open a file that belongs to whoever came first, and that all may write."""
+    """Open a lock file that belongs to whoever created it and that everybody may write."""
     with suppress(FileExistsError):
         new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         os.fchmod(new, _FOR_ALL)
         os.close(new)
-    # Without O_CREAT: kernels refuse that for files of others in a shared directory.
+    # Without O_CREAT, which kernels refuse for other users' files in a shared directory.
     return os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
 
 
@@ -139,5 +139,5 @@ def _read(path: Path) -> str:
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
         return str(Owner(known["process"], known["command"], known["user"]))
-    except (OSError, ValueError, LookupError, TypeError):  # it has just begun, or just ended
+    except (OSError, ValueError, LookupError, TypeError):  # the owner has just started or just ended
         return "process unknown"

@@ -1,4 +1,4 @@
-"""Lists in a plan: each key that holds one is varied, and the plan is the product of all of them.
+"""Lists in a plan: each key with a list is varied, and the plan becomes the product of all lists.
 
 ::
 
@@ -14,13 +14,13 @@
     iodepth = [1, 4, 16]
     ...
 
-    [[exclude]]             # what all of its keys say of a target and a workload is not run
+    [[exclude]]             # a target and a workload with all of these values do not run together
     filesystem = "xfs"
     iodepth = [4, 16]
 
-These are four targets and six workloads, with names like ``ext4-noatime`` and ``randread-iodepth4``. A key that
-takes a list anyhow, like ``mkfs_options``, is varied by a list of lists. A list in `OF_WORKLOADS` or `OF_TARGETS`
-at the head of a plan is varied in each workload or target that does not say its own.
+This makes four targets and six workloads, with names like ``ext4-noatime`` and ``randread-iodepth4``. A key whose
+value is a list already, such as ``mkfs_options``, is varied by a list of lists. A list for a key in `OF_WORKLOADS`
+or `OF_TARGETS` at the top of a plan applies to each workload or target that does not set the key itself.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ MODELS: Final = {
     "workload": tagged(Workload, "tool"),
     "precondition": tagged(Workload, "tool"),
 }
-"""List of tables -> the key that says what each of them is, and the model for each of that key's values."""
+"""List of tables -> the key that determines the kind of each table, and the model for each value of that key."""
 
 OF_WORKLOADS: Final = ("drop_caches", "trim")
-"""The keys of a plan that may be varied, and that a workload may have for itself."""
+"""Keys of the plan that may be varied and that a workload may set itself."""
 OF_TARGETS: Final = ("filesystems",)
-"""Those that a target may have for itself."""
+"""Keys of the plan that may be varied and that a target may set itself."""
 
 _LONGEST: Final = 24
 """The longest text that becomes part of a name."""
@@ -62,14 +62,14 @@ _LONGEST: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A plan without lists.
+    """A plan with its lists expanded.
 
     Attributes
     ----------
     tables
-        The plan: each combination is a table of its own, with its name and what was `varied` in it.
+        The plan: each combination is a table with a name and the values that were `varied` for it.
     origins
-        List of tables -> for each of its tables, the number of the one in which it was written.
+        List of tables -> for each table, the number of the table in the file that it came from.
     """
 
     tables: Table
@@ -77,12 +77,12 @@ class Expanded:
 
 
 def expand(plan: Mapping[str, Any]) -> Expanded:
-    """Make of each list a table for each of its values. What is no plan is left as it is, for others to refuse.
+    """Expand each list into one table per value. Anything invalid is passed on for later checks to refuse.
 
     Raises
     ------
     PlanError
-        If ``[[exclude]]`` says something that no target and no workload has.
+        If ``[[exclude]]`` names something that no target and no workload has.
     """
     tables = dict(plan)
     for keys, lists in ((OF_WORKLOADS, ("workload",)), (OF_TARGETS, ("target", "otherwise"))):
@@ -109,7 +109,7 @@ def expand(plan: Mapping[str, Any]) -> Expanded:
 
 
 def _spread_tuning(plan: Table) -> None:
-    """Give lists among the plan's settings of the kernel to the tables that are varied by them."""
+    """Move lists among the plan's kernel settings to the tables that they vary."""
     tuning = plan.get("tuning")
     if not isinstance(tuning, dict):
         return
@@ -129,7 +129,7 @@ def _tables(plan: Table, name: str) -> list[Table]:
 
 
 def _combined(table: Table, tag: str, models: Mapping[str, type[PlanTable]], at: Place) -> list[Table]:
-    """Return a table for each combination of the values of its lists."""
+    """Return a table for each combination of the values in a table's lists."""
     model = models.get(str(table.get(tag)))
     axes = list(_axes(table, model)) if model is not None else []
     if not axes:
@@ -154,7 +154,7 @@ def _combined(table: Table, tag: str, models: Mapping[str, type[PlanTable]], at:
 
 
 def _axes(table: Table, model: type[PlanTable]) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Yield the keys that are varied, each with its values; an option in a table of options has two words."""
+    """Yield each varied key with its values; the key of an option in a table of options is a pair."""
     for key, value in table.items():
         field = model.model_fields.get(key)
         if field is None or key in {"name", "varied"}:
@@ -163,25 +163,25 @@ def _axes(table: Table, model: type[PlanTable]) -> Iterator[tuple[tuple[str, ...
             inner = ((option, values) for option, values in value.items() if isinstance(values, list) and values)
             yield from (((key, option), values) for option, values in inner)
         elif isinstance(value, list) and value:
-            # Hosts are a table, and may be written as a list.
+            # Hosts are a table and may be written as a list.
             example = next(iter(field.examples or ()), None)
             if _depth(value) > max(_lists_in(field.annotation), _depth(example)):
                 yield (key,), value
 
 
 def _lists_in(annotation: Any) -> int:
-    """Return how deep lists lie in lists in a value of a key."""
+    """Return how deeply lists are nested in the type of a key."""
     within = max(map(_lists_in, get_args(annotation)), default=0)
     return within + (get_origin(annotation) is tuple)
 
 
 def _depth(value: Any) -> float:
-    """Return how deep lists lie in lists in a value; an empty one may be as deep as it is wanted."""
+    """Return how deeply lists are nested in a value; an empty list fits any depth."""
     return 1 + min(map(_depth, value), default=math.inf) if isinstance(value, list) else 0
 
 
 def _text(value: Any) -> str:
-    """Write a value as a setting has it."""
+    """Return a value as a setting has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return (" ".join(map(_text, value)) if isinstance(value, list) else str(value)) or "none"
@@ -193,7 +193,7 @@ def _names(
     axes: Sequence[tuple[tuple[str, ...], list[Any]]],
     combinations: Sequence[Sequence[Any]],
 ) -> list[str]:
-    """Name the combinations, by their values alone where that tells them apart."""
+    """Name the combinations, by their values alone if these are distinct."""
     keys = [key[-1] for key, _ in axes]
     telling = any(
         key[-1] == "command" or all(isinstance(value, str) and value[:1].isalpha() for value in values)
@@ -215,7 +215,7 @@ def _names(
 
 
 def _part(key: str, value: Any) -> str:
-    """Say a value in a name.
+    """Return a value as part of a name.
 
     >>> _part("iodepth", 4), _part("bs", "4k"), _part("direct", False), _part("mount_options", "noatime,nobarrier")
     ('iodepth4', 'bs4k', 'no-direct', 'noatime-nobarrier')
@@ -235,7 +235,7 @@ def _clean(text: str) -> str:
 
 
 def _exclude(plan: Table, origins: dict[str, list[int]]) -> None:
-    """Take out what ``[[exclude]]`` names; of what is left, note which workloads do not run on which targets."""
+    """Apply ``[[exclude]]``: drop what never runs, and record which workloads skip which targets."""
     targets = [*_tables(plan, "target"), *_tables(plan, "otherwise")]
     workloads = _tables(plan, "workload")
     without: dict[str, set[str]] = {}
@@ -275,7 +275,7 @@ def _exclude(plan: Table, origins: dict[str, list[int]]) -> None:
 def _sides(
     rule: Table, targets: Sequence[Table], workloads: Sequence[Table], number: int
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """Return what a rule says of targets and of workloads: keys and values."""
+    """Return the conditions that a rule sets for targets and for workloads, as keys and values."""
     sides: dict[str, list[tuple[str, Any]]] = {"target": [], "workload": []}
     tables = {"target": targets, "workload": workloads}
     for key, value in rule.items():
@@ -300,7 +300,7 @@ _NONE: Final = object()
 
 
 def _of(table: Table, key: str) -> object:
-    """Return a table's value, or that of one key of a table in it."""
+    """Return a table's value for a key, or for a key of a nested table."""
     inner = (options for name in ("options", "tuning", "aged") if isinstance(options := table.get(name), dict))
     return table.get(key, next((options[key] for options in inner if key in options), _NONE))
 
@@ -313,5 +313,5 @@ def _matches(table: Table, wanted: Sequence[tuple[str, Any]]) -> bool:
 
 
 def _name(table: object) -> str:
-    """Return the name of a table, as its model will give it one where it says none."""
+    """Return the name of a table, including the default that its model will give it."""
     return str(named(table).get("name", "")) if isinstance(table, dict) else ""

@@ -1,4 +1,4 @@
-"""The hosts that a plan names, to be launched on each of them."""
+"""The hosts that a plan names, each of which gets a launch of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AT: Final = Place(key="hosts")
 
 
 def _by_name(value: Any) -> Any:
-    """Give each host its name, by default that of its address. What is none is for others to refuse."""
+    """Key the hosts by name, by default that of the address. Invalid values are passed on for later checks."""
     if isinstance(value, list):
         found = [_host(text) for text in value]
         for number, one in enumerate(found):

@@ -1,13 +1,13 @@
-"""What is to be launched: a TOML file, read and checked. Nothing here does any of it.
+"""Reads and checks plans: TOML files that say what to launch. Nothing here runs any of it.
 
 ::
 
     id = "quick"
     title = "ext4 and XFS in loop images"
-    repeats = 10         # of each workload on each target, in rounds with a random order of their own
-    seed = 20240501      # decides these orders and the data
+    repeats = 10         # of each workload on each target, in rounds with a random order each
+    seed = 20240501      # determines these orders and the data
 
-    [budget]             # no run starts once either is used up
+    [budget]             # no run starts once either limit is reached
     seconds = 180
     bytes = "2G"
 
@@ -16,7 +16,7 @@
     filesystem = ["ext4", "xfs"]    # a list is varied: see `matrix`
     size = "512M"
 
-    [[otherwise]]        # replaces all targets where one is not available here
+    [[otherwise]]        # replaces all targets if one is not available here
     kind = "directory"
     name = "project"
     directory = "."
@@ -24,7 +24,7 @@
     [[workload]]
     tool = "fio"
     name = "randwrite"
-    optional = true      # left out where fio is not installed
+    optional = true      # left out if fio is not installed
     rw = ["randread", "randwrite"]
     ...
 """
@@ -62,18 +62,18 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets.steps import Restoring
 
 IMAGE_SHARE: Final = 0.75
-"""The share of an image that a workload may fill: filesystems need room for themselves."""
+"""The share of an image that a workload may fill; filesystems need the rest for themselves."""
 
 
 class Budget(PlanTable):
-    """What a launch may use up. A run that has begun is finished.
+    """Limits on what a launch may use. A run that has started is finished.
 
     Attributes
     ----------
     seconds
         No run starts once this time has passed.
     bytes
-        No run starts once so much has been written.
+        No run starts once this many bytes have been written.
     """
 
     seconds: Seconds | None = None
@@ -103,58 +103,59 @@ class Plan(PlanTable):
     Attributes
     ----------
     id
-        The name of the study: with the time, also that of its folder.
+        The name of the study. Its folder has this name and the time.
     title
-        The name of the study on pages; without it, its id.
+        The title of the study on pages; by default its id.
     repeats
-        How often each workload runs on each target. One run of each is a round; runs of one round are a block.
+        How many times each workload runs on each target. One run of each makes a round; its runs form a block.
     until
-        A rule that may end the launch after fewer rounds: ``half-width N %``, when the intervals of all ratios to
-        the first target reach no further than N % to either side; ``stein N %``, after as many rounds as that
-        takes, judged by the first five.
+        A rule that may end the launch after fewer rounds. ``half-width N %``: stop when the intervals of all
+        ratios to the first target reach at most N % to either side. ``stein N %``: make as many rounds as the
+        first five suggest are needed for that.
     seed
-        Decides the order of the runs, and the data that they write.
+        Determines the order of the runs and the data that they write.
     budget
-        What the launch may use up; without it, it goes on until its plan is done.
+        Limits on what the launch may use; by default it runs until its plan is complete.
     tuning
-        Settings of the kernel for all runs, which are set back after each.
+        Kernel settings for all runs, restored after each.
     timeout
-        Seconds after which a run is ended and counts as failed. No workload may be meant to run as long as that.
+        Seconds after which a run is killed and counts as failed. Must exceed the run time of every workload.
     warm_up
-        Rounds before those that count. Their runs are kept, marked, and left out of comparisons.
+        Rounds to make before those that count. Their runs are kept, marked, and left out of comparisons.
     cool_down
-        Seconds of rest before each run but the first.
+        Seconds to rest before each run except the first.
     campaign
-        What cannot change within a launch, and is varied between the launches of a campaign: kernels, machines,
-        versions of tools, settings of the BIOS. Each key is a setting, and each value one of its levels.
+        What cannot change within a launch and is varied between the launches of a campaign, such as kernels,
+        machines, tool versions or BIOS settings. Each key is a setting, and its list has the levels.
     hosts
-        The hosts on each of which all of it is run, as ``ssh`` knows them. After the address may follow the Python
-        there that has this package, and the folder in which relative directories of the plan begin.
+        The hosts that each run the whole plan, named as ``ssh`` knows them. The address may be followed by a
+        Python on that host that has this package, and by the folder to which relative directories in the plan
+        refer.
     filesystems
-        Whether each run gets a fresh filesystem, all runs on a target the same one, or each the state in which it
-        was made, and aged, for the first (``restored``): by a snapshot of btrfs or ZFS, or by a copy of the image,
-        with ``kind = "loop"``. In any case a run begins in an empty directory.
+        Where each run's filesystem comes from. ``fresh``: a new one for each run; ``reused``: one for all runs on
+        a target; ``restored``: made and aged once, and returned to that state for each run by a snapshot (btrfs,
+        ZFS) or a copy of the image (``kind = "loop"``). In any case a run starts in an empty directory.
     drop_caches
-        Whether the kernel's caches are dropped before each run, where that is permitted. Say ``false`` on a
-        machine that others use.
+        Whether to drop the kernel's caches before each run, where permitted. Set this to ``false`` on a machine
+        that others use.
     trim
-        Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
-        not say, that is done for filesystems that the launch made, unless a device is preconditioned.
+        Whether to discard the unused blocks of the filesystem before each run. By default, this is done for
+        filesystems that the launch created, unless a device is preconditioned.
     before
-        Commands before each run and all that its tool prepares. They stand in the run's directory on the target,
-        their output is kept with the run, and one that fails fails it.
+        Commands to execute before each run and anything that its tool prepares, in the run's directory on the
+        target. Their output is kept with the run; if a command fails, the run fails.
     after
-        Commands after each run, in the same way.
+        Commands to execute after each run, in the same way.
     target
         What to run on.
     otherwise
-        What to run on instead, where a target is not available that is not optional.
+        What to run on instead, if a target that is not optional is not available.
     workload
         What to run.
     exclude
-        What is not run: the combinations of a target and a workload that have all of the values named here.
+        Combinations of a target and a workload to skip: those that have all of the values given here.
     precondition
-        Workloads that are run once on each target before all else, in this order: to fill an SSD, for example.
+        Workloads that run once on each target before everything else, in this order, for example to fill an SSD.
 
     Examples
     --------
@@ -170,7 +171,7 @@ class Plan(PlanTable):
 
     id: Name
     title: Annotated[str, Field(min_length=1, description="a line of text", examples=["ext4 and XFS"])] = Field(
-        default_factory=lambda fields: fields.get("id", "")  # which may be wrong: it is named then
+        default_factory=lambda fields: fields.get("id", "")  # which may be invalid and is reported then
     )
     repeats: Count = 10
     until: Until | None = None
@@ -248,7 +249,7 @@ class Plan(PlanTable):
             raise PlanError(what, at, hint="Add a [[target]], or remove the rule.")
 
     def _refuse_raw(self) -> None:
-        """Refuse workloads on devices that cannot run on them."""
+        """Refuse raw-device targets for workloads that need a filesystem."""
         for target in (*self.target, *self.otherwise):
             for key, workloads in (("precondition", self.precondition), ("workload", self.workloads(target))):
                 for workload in workloads:
@@ -272,28 +273,28 @@ class Plan(PlanTable):
 
     @property
     def asked(self) -> dict[str, str]:
-        """What a launch of it has of the campaign's levels, as settings."""
+        """The levels of the campaign that this plan asks for, as settings."""
         return {f"{ASKED}{key}": level for key, (level,) in self.campaign.items()}
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are at most: a workload with fewer repeats takes part in the first ones."""
+        """The maximum number of rounds; a workload with fewer repeats takes part in the first ones."""
         return max(map(self.repeats_of, self.workload))
 
     def repeats_of(self, workload: Workload) -> int:
-        """Return how often a workload runs on each target."""
+        """Return how many times a workload runs on each target."""
         return self.repeats if workload.repeats is None else workload.repeats
 
     def timeout_of(self, workload: Workload) -> float:
-        """Return the seconds after which a run of a workload is ended."""
+        """Return the timeout of a workload's runs, in seconds."""
         return self.timeout if workload.timeout is None else workload.timeout
 
     def drops_caches(self, workload: Workload) -> bool:
-        """Whether the kernel's caches are dropped before a run of a workload."""
+        """Return whether the kernel's caches are dropped before a workload's runs."""
         return self.drop_caches if workload.drop_caches is None else workload.drop_caches
 
     def tuning_of(self, *tables: Target | Workload) -> Tuning:
-        """Return the settings of the kernel for a target, a workload, or a run of one on the other."""
+        """Return the kernel settings for a target, a workload, or a run of one on the other."""
         tuning = self.tuning
         for table in tables:
             tuning |= table.tuning
@@ -301,7 +302,7 @@ class Plan(PlanTable):
 
     @property
     def tunings(self) -> list[Tuning]:
-        """Those of all runs that set any."""
+        """The kernel settings of all runs that have any."""
         targets = (*self.target, *self.otherwise)
         pairs = ((target, workload) for target in targets for workload in self._on(target))
         return [tuning for pair in pairs if (tuning := self.tuning_of(*pair)).values]
@@ -311,11 +312,11 @@ class Plan(PlanTable):
         return (*self.before, *target.before, *workload.before)
 
     def after_run(self, target: Target, workload: Workload) -> Sequence[Argv]:
-        """Return the commands after it."""
+        """Return the commands after a run of a workload on a target."""
         return (*workload.after, *target.after, *self.after)
 
     def places(self, folders: Folders) -> tuple[Path, ...]:
-        """Return the directories in which a launch has scratch folders: that for results comes first."""
+        """Return the directories in which a launch has scratch folders, starting with that for results."""
         targets = (*self.target, *self.otherwise)
         return tuple(dict.fromkeys([folders.results, *(target.place(folders) for target in targets)]))
 
@@ -328,7 +329,7 @@ class Plan(PlanTable):
         return [*self.precondition, *self.workloads(target)]
 
     def trims(self, target: Target, workload: Workload) -> bool:
-        """Whether the device beneath a target is trimmed before each run of a workload."""
+        """Return whether the filesystem on a target is trimmed before each run of a workload."""
         said = self.trim if workload.trim is None else workload.trim
         return target.trims and not self.precondition if said is None else said
 
@@ -337,20 +338,20 @@ class Plan(PlanTable):
         return target.filesystems or self.filesystems
 
     def reuses(self, target: Target) -> bool:
-        """Whether all runs on a target share one filesystem."""
+        """Return whether all runs on a target share one filesystem."""
         return self.freshness(target) == "reused"
 
     def restoring(self, target: Target) -> Restoring | None:
-        """Return how each run on a target gets the filesystem that was made for all of them, if it does."""
+        """Return how a target's filesystem is restored for each run, or ``None`` if it is not."""
         return target.restoring if self.freshness(target) == "restored" else None
 
     def stays(self, target: Target) -> bool:
-        """Whether one filesystem of a target stays mounted for all runs."""
+        """Return whether a target's filesystem stays mounted for all runs."""
         restoring = self.restoring(target)
         return self.reuses(target) or (restoring is not None and restoring.copied is None)
 
     def keeps_own_cache(self, target: Target) -> bool:
-        """Whether runs on a target find in its own cache what earlier ones have left there."""
+        """Return whether a target has a cache of its own that keeps data from earlier runs."""
         return target.own_cache is not None and self.stays(target)
 
     def _refuse_over_timeout(self, at: Place, workload: Workload) -> None:
@@ -375,23 +376,23 @@ class Plan(PlanTable):
             raise PlanError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
 
     def runs_on(self, target: Target) -> list[Workload]:
-        """Return the workloads that run on a target, each as often as it runs there."""
+        """Return the workloads that run on a target, each repeated once per run."""
         repeated = [(self.warm_up + self.repeats_of(one)) * [one] for one in self.workloads(target)]
         return [*self.precondition, *chain(*repeated)]
 
     @property
     def rests(self) -> float:
-        """The seconds of rest between all runs."""
+        """The total rest between runs, in seconds."""
         return self.cool_down * (sum(len(self.runs_on(target)) for target in self.target) - 1)
 
     @property
     def least_seconds(self) -> float:
-        """The seconds that its runs and the rests between them take for certain."""
+        """A lower bound on the time of all runs and rests, in seconds."""
         return self.rests + sum(run.least_seconds for target in self.target for run in self.runs_on(target))
 
     @property
     def least_written(self) -> int:
-        """The bytes that its runs write for certain, and those to make the targets ready for them."""
+        """A lower bound on the bytes that all runs write, including the preparation of targets."""
         written = 0
         for target in self.target:
             runs = self.runs_on(target)
@@ -409,16 +410,16 @@ def read_plan(path: Path, *, elsewhere: bool = False) -> Plan:
     Parameters
     ----------
     path
-        Its file.
+        The plan's file.
     elsewhere
-        Whether it is for other hosts, so that the programs and the memory of this machine say nothing of it. It is
-        in any case where it names hosts.
+        Whether the plan is for other hosts, so that it is not checked against this machine's programs and memory.
+        This is implied if the plan names hosts.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or is no plan. It names the file and line, what is wrong there, and what may
-        stand there.
+        If the file cannot be read or is not a valid plan. The message names the file and line, what is wrong, and
+        what is allowed there.
 
     Examples
     --------
@@ -439,14 +440,14 @@ def read_plan(path: Path, *, elsewhere: bool = False) -> Plan:
         tables = tomllib.loads(text)
     except RecursionError:
         raise InputError("this is nested too deeply for a plan", file=path) from None
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except ValueError as error:  # a TOMLDecodeError, or a number with thousands of digits
         line = re.search(r"at line (\d+)", str(error))
         number = int(line[1]) if line else len(text.splitlines())
         raise InputError(
             f"this is not TOML: {error}",
             file=path,
             line=number,
-            excerpt=excerpt(text, number) if path.suffix == ".toml" else None,  # another file may hold secrets
+            excerpt=excerpt(text, number) if path.suffix == ".toml" else None,  # another file may contain secrets
             hint="Text needs quotes, a table starts with [name], an entry of a list of tables with [[name]].",
         ) from None
     if not tables:
@@ -468,7 +469,7 @@ def _origins(tables: dict[str, Any]) -> dict[str, list[int]]:
 
 
 def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path, origins: Mapping[str, Sequence[int]]) -> None:
-    """Refuse a plan with a workload that its own program, as it is installed here, does not understand."""
+    """Refuse a plan with a workload that the installed version of its program rejects."""
     for key in ("precondition", "workload"):
         for number, workload in enumerate(getattr(plan, key)):
             found = workload.program_error()
@@ -479,7 +480,7 @@ def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path, origins: Map
 
 
 def plan_text(plan: Plan) -> str:
-    """Write a plan as TOML that `read_plan` reads back: all defaults explicit, all sizes in bytes."""
+    """Return a plan as TOML that `read_plan` can read, with all defaults explicit and all sizes in bytes."""
     values = plan.model_dump(mode="json", exclude_none=True)
     return "".join(_toml(values))
 
@@ -488,9 +489,9 @@ def _toml(values: Mapping[str, Any], name: str = "", header: str = "") -> Iterat
     if header:
         yield f"\n{header}\n"
     for key, value in values.items():
-        # An empty list is what a key that takes a list has without being said.
+        # A key that takes a list is empty by default, so that an empty list need not be written.
         if not isinstance(value, dict) and not _is_tables(value) and value != []:
-            # JSON's text, numbers, truth and lists of these are TOML's
+            # JSON's strings, numbers, booleans and lists of them are valid TOML
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
     for key, value in values.items():
         path = f"{name}.{key}" if name else key
@@ -534,4 +535,4 @@ _SHAPE: Final = Shape(
     tables={"budget": Budget, "tuning": Tuning, "aged": Ageing},
     lists={**MODELS, "exclude": ("", {"": Exclusion})},
 )
-"""Says what is wrong in a plan, and where: in the file's own lines, with what may stand there instead."""
+"""Explains errors in a plan: what is wrong, on which line, and what is allowed there."""

@@ -1,4 +1,4 @@
-"""Says what is wrong in a plan, and where: in the file's own lines, with what may stand there instead."""
+"""Explains errors in a plan: what is wrong, on which line, and what is allowed there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a plan: a key of the plan itself, of a table, or of one in a list of tables."""
+    """A place in a plan: a key of the plan itself, of a table, or of a table in a list."""
 
     table: str | None = None
     number: int | None = None
@@ -38,7 +38,7 @@ class Place:
         return f"[{self.table}]" if self.number is None else f"[[{self.table}]]"
 
     def line(self, text: str) -> int | None:
-        """Return the line where the key stands, else that of its table, else ``None``."""
+        """Return the line of the key, or else of its table; ``None`` if neither is found."""
         lines = lines_of_keys(text)
         keys = self.key.split(".") if self.key else []
         path = [part for part in (self.table, self.number, *keys) if part is not None]
@@ -46,9 +46,9 @@ class Place:
 
 
 class PlanError(ValueError):
-    """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
+    """Parts of a plan that are valid by themselves contradict each other; raised by the validators of tables.
 
-    In a table, a place is a key of this table.
+    In a validator of a table, the place is a key of that table.
     """
 
     def __init__(self, what: str, at: Place, *, hint: str) -> None:
@@ -58,7 +58,7 @@ class PlanError(ValueError):
 
 
 class MissingKeyError(ValueError):
-    """A table lacks a key, which it needs because of what its other keys say; raised by its validators."""
+    """A table lacks a key that its other keys make necessary; raised by its validators."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -67,18 +67,18 @@ class MissingKeyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The models of a plan.
+    """The models of a plan's tables.
 
     Attributes
     ----------
     plan
-        That of the plan itself.
+        The model of the plan itself.
     tables
-        Those of its single tables, by their names.
+        Single tables: name -> model.
     lists
-        List of tables -> the key that says what each of them is, and the model for each of that key's values.
+        List of tables -> the key that determines the kind of each table, and the model for each value of that key.
     origins
-        List of tables -> for each of its tables, the number of the one in which it was written.
+        List of tables -> for each table, the number of the table in the file that it came from.
     """
 
     plan: type[PlanTable]
@@ -87,14 +87,14 @@ class Shape:
     origins: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def written(self, place: Place) -> Place:
-        """Return where something was written, if a list made several tables of one."""
+        """Return the place in the file, if a list was expanded into several tables."""
         numbers = self.origins.get(place.table or "", ())
         if place.number is None or place.number >= len(numbers):
             return place
         return replace(place, number=numbers[place.number])
 
     def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
-        """Return where pydantic found an error, and the model of the table there."""
+        """Return the place of a pydantic error and the model of the table there."""
         match loc:
             case (str(table), int(number), str(kind), str(key), str(inner), *_) if key in self.tables:
                 return Place(table, number, f"{key}.{inner}"), self.tables[key]
@@ -111,7 +111,7 @@ class Shape:
 
 
 def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[PlanTable]]]:
-    """Return what `Shape.lists` holds for a union of models that a key tells apart."""
+    """Return the entry of `Shape.lists` for a discriminated union of models."""
     models = get_args(get_args(union)[0])
     return tag, {get_args(model.model_fields[tag].annotation)[0]: model for model in models}
 
@@ -124,13 +124,13 @@ class _Explanation:
 
 
 def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape) -> InputError:
-    """Say the first error in full, and the others in a line each."""
-    # Of a list, each value makes a table of its own, and the same mistake in each.
+    """Explain the first error in full and the others in one line each."""
+    # A list is expanded into one table per value, each of which repeats the same mistake.
     explained = dict.fromkeys(
         _explain(error, text, shape)
         for error in errors.errors()
-        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have errors
-        and error["type"] != "default_factory_not_called"  # for want of a value that is an error itself
+        if not (error["type"] == "too_short" and error["input"])  # its entries exist but are invalid
+        and error["type"] != "default_factory_not_called"  # caused by another error
     )
     first, *others = sorted(explained, key=lambda one: (one.line is None, one.line))
     hints = [first.hint] if first.hint else []
@@ -145,7 +145,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, PlanError):
         place = cause.at
-        if error["loc"]:  # a table does not know its own place
+        if error["loc"]:  # a table does not know its own position
             found = shape.place(error["loc"])[0]
             place = replace(found, key=place.key or found.key)
         return _Explanation(str(cause), shape.written(place).line(text), cause.hint)
@@ -172,7 +172,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
 
 
 def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shape) -> _Explanation:
-    """Explain a ``kind`` or ``tool`` that is missing or unknown."""
+    """Explain a missing or unknown ``kind`` or ``tool``."""
     key, kinds = shape.lists[at.table or ""]
     line = replace(at, key=key).line(text)
     allowed = " or ".join(f'"{kind}"' for kind in kinds)
@@ -185,7 +185,7 @@ def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shap
 def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     if at.table is not None and at.key in shape.plan.model_fields:
         return "It is a key of the whole plan: write it above the first table."
-    # Those of the whole plan that a table may have too come last; a launch writes down by itself what was varied.
+    # Keys of the whole plan that a table may also set come last; only the launch itself writes `varied`.
     keys = sorted(
         (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
     )
@@ -198,7 +198,7 @@ def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
 def _help(field: FieldInfo) -> tuple[str, object]:
     """Return what a field must be, and an example."""
     hints = [field]
-    for option in get_args(field.annotation):  # a field that may be absent is a union with None
+    for option in get_args(field.annotation):  # an optional field is a union with None
         hints += [extra for extra in getattr(option, "__metadata__", ()) if isinstance(extra, FieldInfo)]
     if words := _words(field.annotation):
         return f"one of {', '.join(map(_shown, words))}", next(iter(field.examples or words))
@@ -207,7 +207,7 @@ def _help(field: FieldInfo) -> tuple[str, object]:
 
 
 def _words(annotation: Any) -> tuple[str, ...]:
-    """Return the only words that a field may be, if there are such."""
+    """Return the words that a field is restricted to, if it is."""
     if get_origin(annotation) is Literal:
         return get_args(annotation)
     return next(filter(None, map(_words, get_args(annotation))), ())
@@ -218,5 +218,5 @@ def _shown(value: object) -> str:
 
 
 def excerpt(text: str, line: int) -> str:
-    """Return a line as an error shows it."""
+    """Return a line as it is quoted in an error."""
     return text.splitlines()[line - 1].strip()

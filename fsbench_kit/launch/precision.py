@@ -1,11 +1,11 @@
-"""Says how precise the comparisons of a launch under way are, for the rule that decides whether it goes on.
+"""Measures how precise the comparisons of a running launch are, for the rule that decides whether to continue.
 
 ::
 
     python -m fsbench_kit.launch.precision STUDY ROUNDS
 
-This is a process of its own, between two rounds: the one that makes the runs must not hold frames in memory, of
-which the runs would have less.
+It runs as a separate process between two rounds, so that the process that makes the runs holds no frames in
+memory, which would leave less memory for the runs.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _FIGURE: Final = tuple(key for key in CELL if key not in ("metric", "statistic")
 
 
 def precision(study: Path, rounds: int) -> Precision:
-    """Look at the intervals of the ratios of all targets to the first one, one for each figure of each workload.
+    """Compute the intervals of the ratios of all targets to the first, one for each figure of each workload.
 
     Parameters
     ----------
     study
         The folder of a launch.
     rounds
-        How many rounds to look at.
+        How many rounds to include.
     """
     plan = read_plan(study / "plan.toml", elsewhere=True)
     try:
@@ -63,10 +63,10 @@ def precision(study: Path, rounds: int) -> Precision:
 
 
 def _primary(runs: Dataset, baseline: str) -> pl.DataFrame:
-    """Return the comparisons of one workload, with one metric for each figure, and how far they reach."""
+    """Return the comparisons of a workload, with one metric for each figure, and the reach of their intervals."""
     try:
         comparison = compare(runs, "target", baseline, metrics=PRIMARY)
-    except RequestError:  # the first target has no run that counts
+    except RequestError:  # the first target has no valid run
         comparison = pl.DataFrame(schema=COLUMNS)
     rank = pl.col("metric").replace_strict(list(PRIMARY), range(len(PRIMARY)))
     return (
@@ -77,7 +77,7 @@ def _primary(runs: Dataset, baseline: str) -> pl.DataFrame:
 
 
 def main() -> None:
-    """Answer on standard output, as JSON."""
+    """Print the precision as JSON on standard output."""
     study, rounds = sys.argv[1:]
     sys.stdout.write(json.dumps(asdict(precision(Path(study), int(rounds)))))
 

@@ -1,4 +1,4 @@
-"""Shows how a launch goes on: a bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of a launch: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
-    """Yield what to give to `fsbench_kit.launch.launch` as `progress`.
+    """Yield a callback to pass to `fsbench_kit.launch.launch` as `progress`.
 
-    Notebooks get plain lines, one text of them all: these are read as they come in JupyterLab and in papermill's
-    log, and stay readable in a published notebook, where a bar would be an empty box.
+    In notebooks it prints plain lines into a single output. These appear as they come in JupyterLab and in
+    papermill's log, and stay readable in a published notebook, where a bar would be an empty box.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
     The target btrfs is left out.
     """
     console = console or Console(emoji=False, force_jupyter=False, force_terminal=sys.stdout.isatty())
-    if not console.is_interactive:  # no terminal, or one that draws nothing
+    if not console.is_interactive:  # not a terminal, or one that cannot draw
         yield lambda event: _print(console, event)
         return
     columns = (
@@ -64,7 +64,7 @@ def _print(console: Console, event: Event) -> None:
 
 
 def describe(event: Event) -> str | None:
-    """Say an event in a line, or return ``None`` where a person need not know."""
+    """Return an event as a line of text, or ``None`` for one that people need not see."""
     match event:
         case Planned(runs=runs, done=done):
             planned = f"{runs} run{'' if runs == 1 else 's'} in {from_here(Path(event.folder))}"
@@ -86,6 +86,6 @@ def describe(event: Event) -> str | None:
 
 
 def from_here(path: Path) -> Path:
-    """Name a folder as seen from the working directory: a published notebook need not tell where it was run."""
+    """Return a folder relative to the working directory, so that a published notebook does not show the latter."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,4 +1,4 @@
-"""Gives each run its filesystem: a fresh one, the state of one that was made once, or that of earlier runs."""
+"""Provides each run with its filesystem: a fresh one, a restored state, or the one of earlier runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Provision:
-    """The targets of a launch, made ready when they are needed. A context manager: leaving it takes them away.
+    """The targets of a launch, prepared on demand. A context manager, which removes them on exit.
 
     Attributes
     ----------
     scratch
-        Tells a target's scratch folder.
+        Returns a target's scratch folder.
     plan
-        Tells which targets stay ready for all of their runs, and which are restored for each.
+        Says which targets stay mounted for all of their runs, and which are restored for each.
     consent
-        Which block devices may be overwritten.
+        The block devices that may be overwritten.
     """
 
     scratch: Callable[[Target], Path]
@@ -46,12 +46,12 @@ class Provision:
 
     @contextmanager
     def ready(self, target: Target) -> Iterator[Ready]:
-        """Give one run an empty directory on a target.
+        """Provide one run with an empty directory on a target.
 
         Raises
         ------
         StepError
-            On entering, if the target cannot be made ready.
+            On entering, if the target cannot be prepared.
         """
         freshness = self.plan.freshness(target)
         with ExitStack() as stack:
@@ -64,7 +64,7 @@ class Provision:
                     self._ready[target.name] = self._stack.enter_context(self._made(target))
                 ready = self._ready[target.name]
                 ready = replace(ready, steps=list(ready.steps))
-            # A fresh one is empty but for the files of its ageing, and stays as its root directory was made.
+            # A fresh filesystem contains only its ageing files, and keeps its root directory as mkfs made it.
             if freshness != "fresh" or target.ageing is not None:
                 ready = replace(ready, directory=stack.enter_context(temporary_folder(ready.directory / "run")))
             yield ready
@@ -80,7 +80,7 @@ class Provision:
 
     @contextmanager
     def _restored(self, target: Target) -> Iterator[Ready]:
-        """Give a run the state of a target, which is made and aged when it is needed first."""
+        """Provide a run with a target's saved state, creating and ageing the target on first use."""
         steps = []
         if target.name not in self._ready:
             self._ready[target.name] = self._stack.enter_context(self._kept(target))
@@ -92,7 +92,7 @@ class Provision:
 
     @contextmanager
     def _kept(self, target: Target) -> Iterator[Ready]:
-        """Make and age a target: to be copied, or to stay mounted where its filesystem has snapshots."""
+        """Create and age a target, to be copied or, if its filesystem has snapshots, to stay mounted."""
         with temporary_folder(self._folder(target)) as folder, ExitStack() as mounted:
             made = mounted.enter_context(target.ready(folder, self.consent))
             target.age(made, folder)

@@ -1,7 +1,7 @@
-"""The process that reads the logs of runs, for `fsbench_kit.launch.reading`.
+"""The process that reads the logs of runs, on behalf of `fsbench_kit.launch.reading`.
 
-Each line of standard input asks for a reading, and is answered by a line of standard output. The process keeps to
-the limits by itself: where a log takes more, the kernel or Polars ends it. It ends with its standard input, too.
+Each line on standard input requests a reading, and is answered by a line on standard output. The process limits
+itself: where a log takes too much, the kernel or Polars ends it. It also ends with its standard input.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from fsbench_kit.model.records import Status
 
 _TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
-"""Diagnostics that say why a run is not ``ok``, the first one first."""
+"""Diagnostics that explain why a run is not ``ok``, in order of precedence."""
 
 
 def main() -> None:
-    """Answer what standard input asks, until its end."""
+    """Answer the requests on standard input until its end."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    print(flush=True)  # noqa: T201  # all that reads is imported
+    print(flush=True)  # noqa: T201  # signals that all imports are done
     for line in sys.stdin:
         print(json.dumps(asdict(_answer(**json.loads(line)))), flush=True)  # noqa: T201
 
 
 def _answer(folder: str, names: Sequence[str], seconds: float, memory: int) -> Reading:
-    """Read logs within limits. Where it takes too much, this does not return."""
+    """Read logs within the limits. If the limits are exceeded, this does not return."""
     most, hard = psutil.Process().memory_info().data + memory, resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     signal.setitimer(signal.ITIMER_REAL, seconds)

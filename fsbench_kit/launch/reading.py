@@ -1,8 +1,8 @@
-"""Reads the logs of a run right after it, and says what the run is worth by its logs.
+"""Reads the logs of each run right after it, to judge whether the run is valid.
 
-A log is whatever a program has left: nothing that can be read, or so much that reading it takes all memory or does
-not end. So a process of its own reads it, after the run has ended and before the next one begins: see `reader`. It
-takes a second to start, so it reads for all runs; where a log was its end, another one is started.
+Programs leave arbitrary logs: unreadable ones, or ones so large that reading takes all memory or never ends. A
+separate process therefore reads them, after the run and before the next: see `reader`. Because it takes a second
+to start, one process reads for all runs; if a log kills it, another is started.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from fsbench_kit.model.records import Status
 
 SECONDS: Final = 120
-"""How long reading may take."""
+"""Time limit for reading, in seconds."""
 MEMORY: Final = 2 * 2**30
-"""How many bytes it may take, beyond what the process has already."""
+"""Memory limit for reading, in bytes, beyond what the process already uses."""
 
 
 _CANNOT: Final = {
     -signal.SIGALRM: "cannot be read within {seconds:g} s",
-    -signal.SIGABRT: "takes more than {memory} of memory to read",  # as Polars ends where it gets none
+    -signal.SIGABRT: "takes more than {memory} of memory to read",  # Polars aborts if it gets no memory
 }
-"""What the exit code of a process that reads says of a log."""
+"""What the exit code of the reading process says about the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading a run's logs has shown.
+    """The result of reading a run's logs.
 
     Attributes
     ----------
     status
-        ``failed`` where there is no figure, too.
+        ``failed`` also if there is no figure.
     reason
-        A sentence, where the status is not ``ok``.
+        A sentence, unless the status is ``ok``.
     """
 
     status: Status
@@ -56,7 +56,7 @@ class Reading:
 
 
 class LogReader:
-    """A process that reads logs, from the entry into a context to its exit."""
+    """A process that reads logs. A context manager, which ends it on exit."""
 
     def __enter__(self) -> Self:
         self._start()
@@ -67,7 +67,7 @@ class LogReader:
             self._process.kill()
 
     def _start(self) -> None:
-        # Without the launch's mark, it is not ended with the processes of a run.
+        # Without the launch's mark, so that it is not killed with the processes of a run.
         environment = {name: value for name, value in program_environment().items() if name != MARK}
         self._process = subprocess.Popen(
             (*mortality(), sys.executable, "-P", "-m", "fsbench_kit.launch.reader"),
@@ -81,12 +81,12 @@ class LogReader:
         self._is_ready = False
 
     def get_ready(self) -> None:
-        """Wait until the process has started, so that it is idle while a run goes on.
+        """Wait until the process has started, so that it is idle during a run.
 
         Raises
         ------
         LifelineError
-            If the lifeline ends before.
+            If the lifeline closes first.
         """
         self._is_ready = self._is_ready or self._answer() != b""
 
@@ -96,10 +96,10 @@ class LogReader:
         Raises
         ------
         LifelineError
-            If the lifeline ends before.
+            If the lifeline closes first.
         """
         self.get_ready()
-        with suppress(BrokenPipeError):  # its exit code says why it has ended
+        with suppress(BrokenPipeError):  # its exit code says why it ended
             request = {"folder": str(folder), "names": names, "seconds": SECONDS, "memory": MEMORY}
             self._requests.write(json.dumps(request).encode() + b"\n")
         if answer := self._answer():
@@ -112,6 +112,6 @@ class LogReader:
         return Reading("failed", f"{names[0]} {why}")
 
     def _answer(self) -> bytes:
-        """Return the next line that the process writes; nothing where it has ended."""
+        """Return the next line that the process writes; empty if it has ended."""
         wait_for(self._answers.fileno())
         return self._answers.readline()

@@ -1,7 +1,7 @@
-"""What `fsbench_kit.launch.hosts` has done on another host: a launch that goes on by itself, and a look at it.
+"""What `fsbench_kit.launch.hosts` calls on another host: starting a launch that runs by itself, and polling it.
 
-A launch is a process of its own there, of which no connection is a part: it goes on where that is cut. It holds a
-lock as long as it lives, and leaves its exit code when it ends; finished runs are in its folder.
+The launch is a separate process there that does not depend on any connection. It holds a lock while it lives and
+leaves its exit code when it ends; finished runs are in its folder.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 _MOST: Final = 64 * 2**20
-"""From so many bytes on, further runs are sent the next time."""
+"""Once this many bytes are collected, further runs wait for the next poll."""
 _SAID: Final = 4000
 _FSBENCH: Final = "import sys; from fsbench_kit.cli import main; sys.exit(main())"
 _KEEP_EXIT: Final = '"$@"; echo $? > "$0"'
 
 
 class Block(NamedTuple):
-    """A launch on a host: a folder from its home directory, one for a study in it, and its name in that."""
+    """A launch on a host: a folder below the home directory, a folder for a study in it, and the launch's name."""
 
     folder: str
     study: str
@@ -44,37 +44,37 @@ class Block(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """Where the relative directories of its plan begin."""
+        """The directory to which relative directories in its plan refer."""
         return Path.home() / self.folder
 
     @property
     def place(self) -> Path:
-        """Where its study is."""
+        """The folder of its study."""
         return self.root / self.study
 
     def file(self, kind: str) -> Path:
-        """Return a file that is kept of it beside its folder."""
+        """Return the path of a file that is kept beside its folder."""
         return self.place / f".{self.name}.{kind}"
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchState:
-    """What there is to see of a launch.
+    """The state of a launch.
 
     Attributes
     ----------
     is_running
-        Whether it goes on.
+        Whether it is still running.
     exit_code
-        That of its command; ``None`` where it did not end by itself.
+        The exit code of its command; ``None`` if it was killed.
     files
-        The files of its folder beside the runs, such as its plan.
+        The files in its folder besides the runs, such as its plan.
     runs
-        Run's name -> the files of its folder: some of those that are not known here.
+        Run's name -> the files in its folder, for some of the runs that are not yet known here.
     is_all
-        Whether there are no more of these.
+        Whether these are all of the unknown runs.
     said
-        The end of what the command has said.
+        The end of the command's output.
     """
 
     is_running: bool
@@ -86,16 +86,16 @@ class LaunchState:
 
 
 def begin(block: Block, plan: str, study: str) -> None:
-    """Begin a launch, or continue one that has ended too early; one that goes on is left alone.
+    """Start a launch, or continue one that ended too early; leave a running one alone.
 
     Parameters
     ----------
     block
         The launch.
     plan
-        What it consists of.
+        The plan, as text.
     study
-        What its runs belong to.
+        The study that its runs belong to.
     """
     block.place.mkdir(parents=True, exist_ok=True)
     with _lock(block) as lock:
@@ -132,7 +132,7 @@ def begin(block: Block, plan: str, study: str) -> None:
 
 
 def poll(block: Block, known: Collection[str]) -> LaunchState:
-    """Look at a launch, and return runs of it that are not known yet."""
+    """Return the state of a launch, with runs that are not yet known here."""
     with _lock(block) as lock:
         is_running = lock is None
     own = block.place / block.name
@@ -156,7 +156,7 @@ def poll(block: Block, known: Collection[str]) -> LaunchState:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a host says to a plan before its launch.
+    """A host's answer about a plan before its launch.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def try_there(folder: str, plan: str) -> Answer:
 
 
 def preview_there(folder: str, plan: str, *, commands: bool) -> Answer:
-    """Say what a plan would run, and run nothing."""
+    """Return what a plan would run, without running it."""
     with _planned(folder, plan) as (root, found):
         preview = dry_run(found, root, to=root)
     return Answer([str(preview), *(preview.commands if commands else ())], [])
@@ -193,7 +193,7 @@ def preview_there(folder: str, plan: str, *, commands: bool) -> Answer:
 
 @contextmanager
 def _planned(folder: str, plan: str) -> Iterator[tuple[Path, Plan]]:
-    """Give the folder for launches, and a plan that is read there."""
+    """Yield the folder for launches, and the plan as read on this host."""
     root = Path.home() / folder
     root.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", encoding="utf-8", suffix=".toml", dir=root) as file:
@@ -203,12 +203,12 @@ def _planned(folder: str, plan: str) -> Iterator[tuple[Path, Plan]]:
 
 
 def _content(path: Path) -> bytes:
-    """Return what is in a file; nothing where there is none."""
+    """Return the content of a file, or nothing if it does not exist."""
     return path.read_bytes() if path.is_file() else b""
 
 
 def stop(block: Block) -> None:
-    """Interrupt a launch that goes on; it removes the traces of the run under way."""
+    """Interrupt a running launch, which then removes the traces of its current run."""
     with _lock(block) as lock:
         if lock is None:
             os.killpg(int(block.file("pid").read_text(encoding="ascii")), signal.SIGINT)
@@ -216,10 +216,10 @@ def stop(block: Block) -> None:
 
 @contextmanager
 def _lock(block: Block) -> Iterator[int | None]:
-    """Hold a launch's lock as long as nobody else does; give nothing where the launch goes on."""
+    """Hold a launch's lock, or yield ``None`` if the launch is running and holds it."""
     try:
         lock = os.open(block.file("lock"), os.O_RDWR | os.O_CREAT)
-    except FileNotFoundError:  # it was never begun
+    except FileNotFoundError:  # it was never started
         yield -1
         return
     try:

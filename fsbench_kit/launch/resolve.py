@@ -1,4 +1,4 @@
-"""Keeps of a plan what is available on this machine."""
+"""Reduces a plan to what is available on this machine."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 def resolve_plan(
     plan: Plan, folders: Folders, *, isolation_problem: str | None, consent: Consent | None = None
 ) -> tuple[Plan, tuple[str, ...]]:
-    """Return the plan with the targets and workloads that are available, and a sentence for each change.
+    """Return the plan with the available targets and workloads, and a sentence for each change.
 
     Parameters
     ----------
     plan
-        As it was written.
+        The plan as written.
     folders
         Where the launch works.
     isolation_problem
-        Why there is no mount namespace, or ``None`` where there is one.
+        Why there is no mount namespace, or ``None`` if there is one.
     consent
-        Which block devices were named again besides the plan, so that their content may be destroyed.
+        The block devices whose content may be destroyed, having been confirmed besides the plan.
 
     Raises
     ------
     LaunchError
-        If a target is not available and nothing replaces it, or there is too little space.
+        If a target is not available and nothing replaces it, or space is short.
     """
     consent = consent or Consent()
     here = _Here(plan, folders, isolation_problem, consent)
@@ -123,7 +123,7 @@ def resolve_plan(
 
 @dataclass(frozen=True, slots=True)
 class _Problems:
-    """Sentences on targets that are not available: needed ones, and optional ones by their names."""
+    """Sentences about unavailable targets: the required ones, and the optional ones by name."""
 
     needed: tuple[str, ...]
     optional: dict[str, str]
@@ -131,7 +131,7 @@ class _Problems:
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """What targets are held against."""
+    """The machine that targets are checked against."""
 
     plan: Plan
     folders: Folders
@@ -162,12 +162,12 @@ _UNTUNABLE: Final = "Take that out of the plan, or write optional = true for wha
 
 
 def _lack(plan: Plan, targets: Sequence[Target], workload: Workload) -> str | None:
-    """Say what a workload needs that this machine has not."""
+    """Return what a workload needs and this machine lacks, or ``None``."""
     return not_installed(*workload.needs) or _untunable(plan, targets, workload)
 
 
 def _untunable(plan: Plan, targets: Sequence[Target], workload: Workload) -> str | None:
-    """Say which setting of the kernel for a workload cannot be set."""
+    """Return which kernel setting of a workload cannot be applied, or ``None``."""
     if workload.tuning.of_device:
         found = (_tuning_problem(plan.tuning_of(target, workload), target) for target in targets)
         return next(filter(None, found), None)
@@ -177,7 +177,7 @@ def _untunable(plan: Plan, targets: Sequence[Target], workload: Workload) -> str
 def _tuning_problem(tuning: Tuning, target: Target) -> str | None:
     if tuning.of_device and not target.own_devices:
         return NO_DEVICE.format(key=next(iter(tuning.of_device)))
-    # Those that loop devices have, each has.
+    # Every loop device has the same settings.
     nodes = [Path(name) for name in target.block_devices] or sorted(Path("/dev").glob("loop[0-9]*"))[:1]
     try:
         return next(problems(tuning, nodes), None)
@@ -199,7 +199,7 @@ def _distinct(targets: tuple[Target, ...], folders: Folders) -> tuple[Target, ..
 
 
 def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Consent) -> None:
-    """Targets may take turns on a device where they say so, but not where each keeps its filesystem."""
+    """Refuse targets that share a device, unless they use it in turn with a fresh filesystem each."""
     for one, other in combinations(targets, 2):
         for name, again in product(one.block_devices, other.block_devices):
             if not consent.are_one(name, again):
@@ -221,7 +221,7 @@ def _refuse_too_little_space(plan: Plan, folders: Folders) -> None:
     beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
         restoring = plan.restoring(target)
-        images = 2 if restoring and restoring.copied is not None else 1  # the one that is copied, and the copy
+        images = 2 if restoring and restoring.copied is not None else 1  # the original and its copy
         place, need = _existing(target.place(folders)), images * target.space_needed(largest)
         besides = ""
         if beside and place.stat().st_dev == results.stat().st_dev:
@@ -237,5 +237,5 @@ def _refuse_too_little_space(plan: Plan, folders: Folders) -> None:
 
 
 def _existing(place: Path) -> Path:
-    """Return a directory, or the one above it that is there already."""
+    """Return a directory, or its nearest existing ancestor."""
     return next(path for path in (place, *place.parents) if path.is_dir())

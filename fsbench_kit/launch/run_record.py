@@ -1,4 +1,4 @@
-"""What is written down of a run: its ``run.json``."""
+"""The record of a run: its ``run.json``."""
 
 from __future__ import annotations
 
@@ -31,33 +31,32 @@ CLEANUP: Final = "cleanup.txt"
 
 @dataclass
 class RunRecord:
-    """What is to be written down of one run, as it becomes known.
+    """The facts about one run, collected while it is made.
 
     Attributes
     ----------
     planned, folder
-        Which run it is, and where its files are while it goes on.
+        Which run it is, and the folder of its files during the run.
     filesystem, steps, settings
-        What there is to say of the target and the machine.
+        Facts about the target and the machine.
     before, after
-        The state of the machine around the run.
+        The state of the machine before and after the run.
     preparation, cleanup
-        What became of the commands around the one that is measured; what they said is in `PREPARATION` and
-        `CLEANUP`.
+        The outcome of the commands around the measured one. Their output is in `PREPARATION` and `CLEANUP`.
     execution
-        What became of the tool; ``None`` as long as it was not started.
+        The outcome of the tool; ``None`` until it was started.
     reading
-        What its logs have shown when they were read, if they were.
+        The result of reading its logs, if they were read.
     problem
-        What became of the target, where that is why the run failed.
+        What failed about the target, if that is why the run failed.
     free_at_first
         The free space before the first run on this target.
     kernel_errors
-        What the kernel reported meanwhile; ``None`` where its log cannot be read.
+        What the kernel reported during the run; ``None`` if its log cannot be read.
     tuned
-        What the machine was tuned to for it.
+        The kernel settings that were applied for the run.
     out_of_memory
-        Whether the kernel has ended a program of it for want of memory, by the limit that was set.
+        Whether the kernel killed a program of the run because it reached its memory limit.
     """
 
     planned: PlannedRun
@@ -90,18 +89,18 @@ class RunRecord:
 
     @property
     def logs(self) -> list[str]:
-        """The files with figures that are there."""
+        """The existing files with figures."""
         return [name for name in self.planned.workload.logs if _holds_something(self.folder / name)]
 
     @property
     def failure(self) -> str | None:
-        """Why the run is not ``ok``: what became of its tool, and what its log says, where sysbench says it."""
+        """Why the run is not ``ok``, from the outcome of its tool and from its log, which may say more."""
         read = self.reading.reason if self.reading is not None else None
         return "; ".join(filter(None, (self._failure, read))) or None
 
     @property
     def _failure(self) -> str | None:
-        """Why it is not, whatever its logs hold."""
+        """Why the run failed, whatever its logs contain."""
         if lack := not_installed(*self.planned.workload.needs):
             return lack
         if self.preparation and self.preparation[-1].failure is not None:
@@ -120,9 +119,9 @@ class RunRecord:
 
     @property
     def status(self) -> Status:
-        """What its logs have shown, unless something else has failed.
+        """The status that the logs show, unless something else failed.
 
-        A run that has failed is partial where its log has measurements of the steps that were finished before.
+        A failed run is partial if its log has measurements of steps that were finished before the failure.
         """
         read = self.reading.status if self.reading is not None else "failed"
         if self._failure is None:
@@ -131,7 +130,7 @@ class RunRecord:
 
     @property
     def conditions(self) -> list[tuple[str, str]]:
-        """The codes of what may spoil its measurements, each with a sentence."""
+        """The codes of conditions that may spoil the measurements, each with a sentence."""
         if not self.after:
             return []
         run = Surroundings(
@@ -145,12 +144,12 @@ class RunRecord:
 
     @property
     def _after(self) -> dict[str, Any]:
-        """The state of the machine after the run, and what the kernel reported during it."""
+        """The state of the machine after the run, including what the kernel reported during it."""
         return self.after | ({"kernel_errors": asdict(self.kernel_errors)} if self.kernel_errors else {})
 
     @property
     def _moved(self) -> dict[str, str]:
-        """What the disks moved during the run, as settings."""
+        """The bytes that the disks moved during the run, as settings."""
         before, after = self.before.get("disks"), self.after.get("disks")
         if before is None or after is None:
             return {}
@@ -160,7 +159,7 @@ class RunRecord:
         }
 
     def to_json(self, *, study: str, order: int) -> dict[str, Any]:
-        """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
+        """Return the content of ``run.json``. Call this once the run's folder contains all other files."""
         execution = self.execution
         ended_at = execution.ended_at if execution else datetime.now(UTC)
         started_at = execution.started_at if execution else self.started_at
@@ -211,7 +210,7 @@ def _told(command: Execution) -> dict[str, Any]:
 
 
 def versions(*workloads: Workload) -> dict[str, str]:
-    """Return the versions of the kit and of the programs of workloads, as far as they say them."""
+    """Return the versions of this package and of the programs of workloads, where known."""
     known = {program.name: program.version for workload in workloads for program in workload.programs}
     return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
 

@@ -1,10 +1,10 @@
-"""The process that does a launch: makes the runs of a plan one after the other, and writes each down.
+"""The process that performs a launch: it makes the runs of a plan one after another and records each.
 
-It is started by `fsbench_kit.launch.launcher`, with a descriptor of the ``/proc`` that shows the whole machine,
-and perhaps one by whose end `fsbench_kit.launch.guard` learns of its own. It reads what to do from the first line
-of standard input, and tells what happens on standard output. The rest of standard input is its lifeline: nothing
-ever comes there, and when it ends, whoever started this process is gone or wants it gone. Then the run under way
-is ended and its traces are removed; runs that were finished stay.
+`fsbench_kit.launch.launcher` starts it, passing a descriptor of the ``/proc`` that shows the whole machine and,
+optionally, one whose closing tells `fsbench_kit.launch.guard` that the process has ended. The first line on
+standard input holds the request; events go to standard output. The rest of standard input is the lifeline: nothing
+is ever sent there, and when it closes, the process that started this one is gone or wants it to end. The current
+run is then ended and its traces are removed; finished runs stay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import LaunchError
 
 _PAUSE: Final = 1.0
-"""Seconds between two looks whether another launch is done."""
+"""Seconds between two checks whether another launch has finished."""
 
 
 class Request(BaseModel):
@@ -49,15 +49,15 @@ class Request(BaseModel):
     study
         The study's name.
     replace
-        Whether a study of that name is to be replaced.
+        Whether to replace a study of the same name.
     resume, retry_failed
-        Whether a study of that name is to be resumed, and whether its runs that failed are to be made again.
+        Whether to resume a study of that name, and whether to repeat its failed runs.
     wait
-        The seconds for which other launches on the same devices are waited for.
+        Seconds to wait for other launches on the same devices.
     isolation_problem
-        Why this process has no mounts and processes of its own, or ``None`` where it has.
+        Why this process has no mount and PID namespaces of its own; ``None`` if it has them.
     devices
-        The block devices that were named again besides the plan.
+        The block devices that were confirmed besides the plan.
     """
 
     plan: Plan
@@ -73,7 +73,7 @@ class Request(BaseModel):
 
 
 def main() -> int:
-    """Do the launch that standard input asks for, and return the exit code."""
+    """Perform the launch that standard input requests, and return the exit code."""
     guard_lifeline()
     for descriptor in sys.argv[1:]:
         os.set_inheritable(int(descriptor), False)
@@ -85,7 +85,7 @@ def main() -> int:
     except LaunchError as error:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
-    except OSError as error:  # the disk for the results is full, or gone
+    except OSError as error:  # the disk for the results is full or gone
         hint = f"Finished runs are kept. Fix this, then run: {request.folders.command_to_resume(request.study)}"
         _tell(Refused(f"cannot continue the launch: {error.strerror}", error.filename, hint))
         return 1
@@ -93,7 +93,7 @@ def main() -> int:
 
 
 def _first_line() -> bytes:
-    """Read a line of standard input, and nothing after it."""
+    """Read one line of standard input and nothing after it."""
     line = b""
     while not line.endswith(b"\n"):
         line += os.read(sys.stdin.fileno(), 1) or b"\n"
@@ -106,7 +106,7 @@ def _tell(event: Event) -> None:
 
 
 def _launch(request: Request) -> str | None:
-    """Do the launch, and return why it ended before its plan was done, if it did."""
+    """Perform the launch; return why it ended before its plan was complete, or ``None``."""
     for sentence in sweep_machine():
         _tell(Note(sentence))
     asked, folders = request.plan, request.folders
@@ -146,20 +146,20 @@ def _launch(request: Request) -> str | None:
 
 
 def _lock(stack: ExitStack, study: LaunchedStudy, folders: Folders, owner: Owner, deadline: float) -> None:
-    """Lock the study, and all devices to which its runs write."""
+    """Lock the study and all devices that its runs write to."""
     paths = {
         path for target in study.plan.target for path in (target.place(folders), *map(Path, target.block_devices))
     }
     devices = {name for path in paths for name in device_names(path)}
     if any(tuning.of_kernel for tuning in study.plan.tunings):
         devices.add("the settings of this machine's kernel")
-    # In one order, so that no two launches wait for each other.
+    # In a fixed order, so that two launches never wait for each other.
     for name in (f"the study {study.folder}", *sorted(devices)):
         _lock_in_turn(stack, name, owner, deadline)
 
 
 def _lock_in_turn(stack: ExitStack, name: str, owner: Owner, deadline: float) -> None:
-    """Lock something; up to a time, wait for the launch that holds it."""
+    """Acquire a lock, waiting until the deadline for the launch that holds it."""
     said = None
     while True:
         try:

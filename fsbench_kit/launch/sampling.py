@@ -1,8 +1,8 @@
-"""One sample a second of what the machine does during a run: its devices, processors, memory, and pressure (PSI).
+"""Samples the machine once a second during a run: its devices, processors, memory and pressure (PSI).
 
-A thread of the launch's own process reads counters of the kernel from files that stay open. It starts no program
-and writes nothing before the run has ended, so that it disturbs no device. It ends with its process, however that
-ends. What it takes itself is measured. `fsbench_kit.formats.machine_samples` reads what it leaves.
+A thread of the launch's own process reads kernel counters from files that stay open. It starts no program and
+writes nothing until the run has ended, so that it disturbs no device, and it ends with its process. Its own cost
+is measured. `fsbench_kit.formats.machine_samples` reads its output.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.environment import Device
 
 _INTERVAL: Final = 1.0  # seconds
-_MOST: Final = 1024  # bytes: what is wanted of a file stands at its beginning
+_MOST: Final = 1024  # bytes; the values of interest are at the start of each file
 _SECTOR: Final = 512
 _CPU: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _MEMORY: Final = ("MemAvailable", "Cached", "Dirty", "Writeback")
@@ -32,16 +32,16 @@ _MEMORY: Final = ("MemAvailable", "Cached", "Dirty", "Writeback")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file of the kernel.
+    """A kernel file.
 
     Attributes
     ----------
     file
-        A descriptor of it.
+        An open descriptor.
     columns
-        What is taken from it.
+        The names of the values taken from it.
     values
-        Returns that, in the base units of `fsbench_kit.model.units`; an empty text for what it does not say.
+        Extracts the values, in the base units of `fsbench_kit.model.units`; an empty string for a missing one.
     """
 
     file: int
@@ -49,7 +49,7 @@ class _Source:
     values: Callable[[str], Sequence[object]]
 
     def sample(self) -> tuple[Sequence[object], int]:
-        """Return its values at this moment, and how many bytes were read for them."""
+        """Return the current values, and how many bytes were read for them."""
         try:
             text = os.pread(self.file, _MOST, 0)
             return self.values(text.decode("ascii", "replace")), len(text)
@@ -58,7 +58,7 @@ class _Source:
 
 
 class Sampler:
-    """Takes samples until it is told to stop.
+    """Takes samples until it is stopped.
 
     Parameters
     ----------
@@ -74,15 +74,15 @@ class Sampler:
         self._processor_seconds = 0.0
         self._start = 0.0
         self.read_bytes = 0
-        """What it has read from the kernel's files, which counts among the bytes that this process has read."""
+        """Bytes read from kernel files, which count among the bytes that this process has read."""
 
     def start(self) -> None:
-        """Take a sample, and then one each second."""
+        """Take a sample now and one every second."""
         self._start = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
-        """Take the last sample."""
+        """Take the last sample and stop."""
         self._stop.set()
         self._thread.join()
         for source in self._sources:
@@ -90,7 +90,7 @@ class Sampler:
 
     @property
     def cost(self) -> dict[str, Any]:
-        """What it took, for the record of the run."""
+        """Return the cost of sampling, for the record of the run."""
         return {"samples": len(self._rows), "processor_seconds": self._processor_seconds}
 
     def write(self, folder: Path) -> None:
@@ -102,7 +102,7 @@ class Sampler:
         stopped = False
         while not stopped:
             self._sample()
-            # Not a second after the last one: that would drift.
+            # Not one second after the previous sample, which would drift.
             passed = time.monotonic() - self._start
             stopped = self._stop.wait(_INTERVAL - passed % _INTERVAL)
         self._sample()
@@ -119,7 +119,7 @@ class Sampler:
 
 @contextmanager
 def sampled(devices: Sequence[Device], folder: Path) -> Iterator[Sampler]:
-    """Take samples for as long as this lasts, and leave them in a folder."""
+    """Take samples within this context, and leave them in a folder."""
     sampler = Sampler(devices)
     sampler.start()
     try:
@@ -154,7 +154,7 @@ def _machine() -> Iterator[_Source]:
 
 
 def _of_devices(devices: Sequence[Device]) -> Iterator[_Source]:
-    """Yield the counters of devices; images are counted, since the numbers of loop devices mean nothing."""
+    """Yield device counters. Images are numbered, because the numbers of loop devices mean nothing."""
     images = [device for device in devices if device.backing_file is not None]
 
     def counters(text: str) -> list[object]:
@@ -170,6 +170,6 @@ def _of_devices(devices: Sequence[Device]) -> Iterator[_Source]:
 
 
 def _source(path: str, columns: Sequence[str], values: Callable[[str], Sequence[object]]) -> Iterator[_Source]:
-    """Yield a file of the kernel, if it has that one."""
+    """Yield a kernel file, if this kernel has it."""
     with suppress(OSError):
         yield _Source(os.open(path, os.O_RDONLY | os.O_CLOEXEC), tuple(columns), values)

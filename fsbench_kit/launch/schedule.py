@@ -1,4 +1,4 @@
-"""The order in which a plan's runs are made, and that of the launches of a campaign."""
+"""The order of a plan's runs, and of a campaign's launches."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 Stage = Literal["precondition", "warm-up", "measured"]
-"""What a run is for. Only those that are measured are compared."""
+"""What a run is for. Only measured runs are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to make: which workload on which target, and what for.
+    """One run to make: a workload, a target and a purpose.
 
     Attributes
     ----------
     round
-        The round of a run that is measured; ``None`` for others.
+        The round of a measured run; ``None`` for others.
     seed
-        Decides its data. All targets get the same work within a round.
+        Determines the run's data. Within a round, all targets get the same work.
     """
 
     stage: Stage
@@ -38,18 +38,17 @@ class PlannedRun:
     workload: Workload
 
     def is_within(self, rounds: int) -> bool:
-        """Whether it is made where there are so many rounds."""
+        """Return whether the run belongs to the first `rounds` rounds."""
         return self.round is None or self.round <= rounds
 
 
 def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
-    """Return all runs in the order in which they are to be made.
+    """Return all runs in the order in which to make them.
 
-    Each round has every workload on every target once, as long as it has repeats left, in a random order of its
-    own: then a drift of the machine hits all targets alike, and runs of one round can be compared as pairs. The
-    order depends on the seed alone.
-    Before the rounds come the preconditioning of each target, in the order in which it is written, and the rounds
-    that warm up.
+    Each round has every workload with repeats left on every target once, in a random order of its own. A drift of
+    the machine thus affects all targets alike, and runs of one round can be compared as pairs. The order depends
+    only on the seed. The rounds are preceded by the preconditioning of each target, in the order written, and by
+    the warm-up rounds.
     """
     chance = random.Random(plan.seed)  # noqa: S311
 
@@ -61,11 +60,11 @@ def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
             for workload in plan.workloads(target)
             if stage != "measured" or number <= plan.repeats_of(workload)
         ]
-        # Of all methods of Random, only random() is promised to give the same in every version of Python.
+        # Of all methods of Random, only random() is guaranteed to be reproducible in every Python version.
         return sorted(runs, key=lambda _: chance.random())
 
     measured = [one_round("measured", number) for number in range(1, plan.rounds + 1)]
-    # Drawn last, so that warming up does not change the order of what is measured.
+    # Drawn last, so that warm-up rounds do not change the order of the measured ones.
     warm_up = [one_round("warm-up", plan.rounds + number) for number in range(1, plan.warm_up + 1)]
     precondition = [
         [PlannedRun("precondition", None, plan.seed, target, workload) for workload in plan.precondition]
@@ -75,11 +74,11 @@ def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
 
 
 def blocks(plan: Plan) -> Iterator[Plan]:
-    """Yield the plans of a campaign's launches in the order in which they are to be made, without an end.
+    """Yield the plans of a campaign's launches in order, without end.
 
-    Each combination of the campaign's levels comes once before any comes again, in a random order that depends on
-    the seed alone, and then in the reverse order: a steady drift over the blocks hits all levels alike. Blocks of
-    one such turn make their runs in the same order.
+    Each combination of the campaign's levels comes once before any is repeated, in a random order that depends
+    only on the seed, and then again in reverse order, so that a steady drift over the blocks affects all levels
+    alike. Blocks of one such pass make their runs in the same order.
     """
     chance = random.Random(plan.seed)  # noqa: S311
     levels = [dict(zip(plan.campaign, values, strict=True)) for values in product(*plan.campaign.values())]

@@ -1,7 +1,7 @@
 """What all tables of a plan have in common.
 
-Every field says in its `description` what it must be, and in `examples` what to write, but for those that may be
-one of some words alone: error messages are made from that.
+Unless its type is a choice of words, every field says in its `description` what it must be, and in `examples` what
+to write. Error messages are built from these.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from fsbench_kit.model.vocabulary import ASKED
 
 
 class PlanTable(BaseModel):
-    """A table of a plan: no keys but its own, no conversions, no changes."""
+    """A table of a plan: immutable, without conversions or unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class VariedTable(PlanTable):
-    """A table of which a plan may have several that differ in some keys alone.
+    """A table that may occur several times in a plan, differing only in some keys.
 
     Attributes
     ----------
     varied
-        The keys that were lists in the plan, each with the value that this table has of them.
+        The keys that were lists in the plan, each with this table's value.
     """
 
     varied: Annotated[
@@ -37,16 +37,16 @@ class VariedTable(PlanTable):
 
     @property
     def asked(self) -> dict[str, str]:
-        """What was varied and stands in no log, as settings."""
+        """The varied values that no log reports, as settings."""
         return {f"{ASKED}{key}": value for key, value in self.varied.items() if not self.is_told(key)}
 
     def is_told(self, key: str) -> bool:
-        """Whether the value of a key stands in the log or the command line of a run."""
+        """Return whether a run's log or command line shows the value of a key."""
         raise NotImplementedError
 
 
 def as_bytes(value: Any) -> Any:
-    """Read a size that is written as text; anything else is for the field to judge."""
+    """Convert a size in text to bytes; leave anything else for the field to check."""
     return size(value) if isinstance(value, str) else value
 
 
@@ -58,7 +58,7 @@ Size = Annotated[
 """A size in bytes. Suffixes are powers of 1024."""
 
 _TOLERANCE: Final = 1e-6
-"""What floating point adds to a whole number at most."""
+"""The largest error of floating point in a whole number."""
 
 _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -74,7 +74,7 @@ Name = Annotated[
 
 
 def named(table: Any) -> Any:
-    """Give a table without a name one that says what it is: its filesystem or program, or else its kind."""
+    """Give an unnamed table a name: its filesystem or program, or else its kind."""
     if not isinstance(table, dict) or "name" in table:
         return table
     values = (program(table[key]).replace("+", "") for key in _TELLING if key in table)
@@ -86,7 +86,7 @@ _TELLING: Final = ("filesystem", "kind", "command", "tool")
 
 
 def program(value: object) -> str:
-    """Return the name of a command's program; a text stands for itself.
+    """Return the name of a command's program, or a string unchanged.
 
     >>> program(["./build.sh", "-j4"]), program("ext4")
     ('build.sh', 'ext4')
@@ -122,16 +122,16 @@ Milliseconds = Annotated[
     ),
     AfterValidator(_whole_milliseconds),
 ]
-"""A time in seconds for a program that counts in milliseconds."""
+"""A time in seconds, for a program that counts in milliseconds."""
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 
 Freshness = Literal["fresh", "reused", "restored"]
-"""Whether each run gets a fresh filesystem, or all runs on a target the same one, or each a copy of one."""
+"""Whether each run gets a fresh filesystem, all runs on a target share one, or each gets a restored one."""
 
 
 def short_size(number: int) -> str:
-    """Write a size as users of these tools do.
+    """Return a size as users of these tools write it.
 
     >>> short_size(4096), short_size(67108864), short_size(1000)
     ('4k', '64m', '1000')

@@ -1,8 +1,8 @@
-"""Folders for what must not outlive a launch: images, targets, runs that are not finished.
+"""Folders for what must not outlive a launch: images, targets, unfinished runs.
 
-A scratch folder holds a lock for as long as its launch lives; the kernel gives the lock free when the process
-ends, however it ends. So a scratch folder whose lock is free was left behind. Whoever launches next on the machine
-finds it, since a note in the directory for locks says where it is.
+A scratch folder holds a lock while its launch lives; the kernel releases the lock when the process ends for any
+reason. A scratch folder with a free lock was therefore left behind. The next launch on the machine finds it,
+because a note in the directory for locks says where it is.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 _PREFIX: Final = ".fsbench-scratch-"
 _UNLOCKED: Final = ".fsbench-unborn-"
 _NOTE: Final = "fsbench-scratch-"
-_LOCKING: Final = 60.0  # seconds, of which it needs some thousandths
+_LOCKING: Final = 60.0  # seconds, although it takes milliseconds
 _LOCK: Final = "launch.lock"
 TRIED_AGAIN: Final = "The next fsbench launch or fsbench devices tries again."
-_OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
+_OWNER: Final = "launch.json"  # not in the lock itself, which some versions of filelock truncate
 
 
 @contextmanager
 def scratch(place: Path, *, mark: str) -> Iterator[Path]:
-    """Make a scratch folder in a directory, after removing those that killed launches left there.
+    """Create a scratch folder in a directory, after removing those that killed launches left there.
 
     Parameters
     ----------
     place
         An existing directory.
     mark
-        What the launch's processes carry.
+        The mark that the launch's processes carry.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
     try:
         with FileLock(folder / _LOCK):
             (folder / _OWNER).write_text(json.dumps({"mark": mark}), encoding="utf-8")
-            # Only now that it is locked may others find it.
+            # Others may only find it once it is locked.
             folder = publish(folder, folder.with_name(folder.name.replace(_UNLOCKED, _PREFIX)))
             sweep(place)
             _sweep_unlocked(place)
@@ -73,7 +73,7 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a scratch folder. Where something could not be undone, what is needed to try that again stays."""
+    """Remove a scratch folder, except what is needed to retry changes that could not be undone."""
     needed = (_LOCK, _OWNER, JOURNAL) if remaining(folder) else ()
     for path in folder.iterdir():
         if path.name in needed:
@@ -88,7 +88,7 @@ def _remove(folder: Path) -> None:
 
 @contextmanager
 def _noted(folder: Path) -> Iterator[None]:
-    """Note where a scratch folder is for as long as it is there."""
+    """Note where a scratch folder is while it exists."""
     note = shared_directory() / f"{_NOTE}{folder.name.removeprefix(_PREFIX)}"
     note.symlink_to(folder)
     try:
@@ -99,9 +99,9 @@ def _noted(folder: Path) -> Iterator[None]:
 
 
 def sweep_machine() -> Iterator[str]:
-    """Remove what launches of this user have left that are gone, wherever it is; say what became of settings."""
+    """Remove the remains of this user's dead launches anywhere on the machine; yield what became of settings."""
     notes: list[Path] = []
-    with suppress(LaunchError):  # where no directory is shared, nothing is noted
+    with suppress(LaunchError):  # without a shared directory there are no notes
         notes = sorted(shared_directory().glob(f"{_NOTE}*"))
     for note in notes:
         with suppress(OSError):  # its launch has just ended
@@ -120,37 +120,37 @@ def sweep_machine() -> Iterator[str]:
 
 
 def sweep(place: Path, *, patient: bool = False) -> None:
-    """Remove what launches in a directory have left that are gone.
+    """Remove the remains of dead launches in a directory.
 
     Parameters
     ----------
     patient
-        Whether to wait a moment for one whose process is just ending.
+        Whether to wait a moment for a launch whose process is just ending.
     """
     for folder in _scratch_folders(place):
         _sweep(folder, patience=_LOCKING if patient else 0)
 
 
 def _scratch_folders(place: Path) -> Iterator[Path]:
-    """Yield the folders that are this user's and look like scratch folders."""
+    """Yield this user's folders that look like scratch folders."""
     yield from filter(_is_scratch, sorted(place.glob(f"{_PREFIX}*")))
 
 
 def _is_scratch(folder: Path) -> bool:
     with suppress(FileNotFoundError):  # its launch has just ended
-        # Into those of others nobody else may look.
+        # Other users' scratch folders are not readable.
         own = not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
         return own and (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
     return False
 
 
 def _sweep(folder: Path, *, patience: float) -> list[str] | None:
-    """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive.
+    """Kill the processes of a dead launch and remove its scratch folder; leave a live one alone.
 
     Returns
     -------
     list of str, optional
-        The files of settings of the kernel that were set back; ``None`` where it is alive.
+        The kernel settings that were restored, as paths; ``None`` if the launch is alive.
     """
     with suppress(Timeout), FileLock(folder / _LOCK, timeout=patience):
         if (mark := _mark(folder)) is not None:
@@ -164,7 +164,7 @@ def _sweep(folder: Path, *, patience: float) -> list[str] | None:
 
 
 def _mark(folder: Path) -> str | None:
-    """Return what the processes of a launch carry; ``None`` where a crash has left nothing that can be read."""
+    """Return the mark of a launch's processes; ``None`` if a crash left no readable one."""
     try:
         mark = json.loads((folder / _OWNER).read_text(encoding="utf-8"))["mark"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -173,9 +173,9 @@ def _mark(folder: Path) -> str | None:
 
 
 def _sweep_unlocked(place: Path) -> None:
-    """Remove what is left of launches that were killed in the moment before their scratch folder was locked."""
+    """Remove the remains of launches that were killed just before their scratch folder was locked."""
     for folder in place.glob(f"{_UNLOCKED}*"):
-        with suppress(OSError):  # it is being born
+        with suppress(OSError):  # it is just being created
             state = folder.lstat()
             if state.st_uid == os.geteuid() and time.time() - state.st_mtime > _LOCKING:
                 shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Makes the runs of a study that are not there yet, one after the other, and writes each down."""
+"""Makes a study's missing runs one after another, and records each."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
 _ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 _ENOUGH: Final = 3
-"""After so many equal failures in a row, more of them would only take time."""
+"""After this many identical failures in a row, further ones would only waste time."""
 TARGET: Final = Path("target")
-"""What leads to a run's directory on its target, in the run's own folder."""
+"""A link in the run's folder to its directory on the target."""
 BESIDE: Final = Path("beside")
-"""What leads to a directory beside the target there."""
+"""A link to a directory beside the target."""
 DEVICE: Final = Path("device")
-"""What leads there to a target that is a device without a filesystem."""
+"""A link to a target that is a device without a filesystem."""
 
 
 @dataclass
 class Session:
-    """One start of a launch: the first of its study, or a later one that resumes it.
+    """One start of a launch: the first of its study, or one that resumes it.
 
     Attributes
     ----------
@@ -65,15 +65,15 @@ class Session:
     scratches
         Place -> the scratch folder there. One place is the parent of the study's folder.
     tell
-        Is called with each event.
+        Called with each event.
     consent
-        Which block devices may be overwritten.
+        The block devices that may be overwritten.
     begun
-        Whether the study is in its place.
+        Whether the study's folder is in place.
     made
-        Names of the runs that are there, and are not to be made.
+        Names of the existing runs, which are not made again.
     rounds
-        How many rounds there are to be, as far as that is decided.
+        The number of rounds, as far as it is decided.
     """
 
     study: LaunchedStudy
@@ -101,7 +101,7 @@ class Session:
         return self.scratches[self.study.folder.parent]
 
     def resume(self, *, retry_failed: bool) -> None:
-        """Take over the runs that are there already."""
+        """Take over the existing runs."""
         self.begun = True
         records = {name: self.study.record(name) for name in self.study.made}
         self.made += [name for name, run in records.items() if run["status"] == "ok" or not retry_failed]
@@ -119,7 +119,7 @@ class Session:
             self.tell(Note("The filesystems of the earlier runs are gone; the runs from here on share new ones."))
 
     def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
-        """Say what of the machine is not as it was in the latest of runs that were made before."""
+        """Yield what has changed on the machine since the latest existing run."""
         before: dict[str, str] = {}
         for run in records:
             before |= run["settings"] | run["environment"]["before"]["versions"] | {"host": run["host"]}
@@ -132,7 +132,7 @@ class Session:
                 yield f"The machine has changed since the last run: {key} was {before[key]} and is now {value}."
 
     def make_runs(self) -> str | None:
-        """Make all runs that are missing, and return why it ended before the last, if it did."""
+        """Make all missing runs; return why it ended before the last one, or ``None``."""
         try:
             with (
                 self._reader,
@@ -183,7 +183,7 @@ class Session:
         return self._stop_reason
 
     def _remaining(self, missing: Sequence[PlannedRun]) -> float | None:
-        """Return the seconds that runs will take: as their like took, or else as long as the plan says."""
+        """Estimate the seconds that runs will take, from similar runs or else from the plan."""
         took = {of: fmean(times) for of, times in self._took.items()}
         seconds = 0.0
         for planned in missing:
@@ -198,7 +198,7 @@ class Session:
         return seconds
 
     def _ask(self, monitor: StoppingMonitor, rounds: int) -> None:
-        """Ask, after so many rounds, how many there are to be."""
+        """After a round, ask the stopping rule how many rounds to make."""
         decision = monitor.after(rounds)
         if decision is not None:
             self.rounds, note = decision
@@ -208,11 +208,11 @@ class Session:
 
     @property
     def _runs(self) -> int:
-        """How many runs there are to be, those included that were made."""
+        """The number of runs in all, including existing ones."""
         return sum(planned.is_within(self.rounds) for planned in self.study.planned_runs.values())
 
     def _refuse_without_room(self) -> None:
-        """Refuse to go on where the next run could hardly be written down."""
+        """Refuse to continue if there is hardly space to record the next run."""
         free = shutil.disk_usage(self.scratch).free
         if free < _ROOM:
             raise LaunchError(
@@ -223,7 +223,7 @@ class Session:
             )
 
     def _used_up(self, elapsed: float) -> str | None:
-        """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
+        """Return which budget is used up, if any. Each start of a launch has the full budget of its plan."""
         budget = self.study.plan.budget
         if budget.seconds is not None and elapsed > budget.seconds:
             return f"{budget.seconds:g} s"
@@ -241,7 +241,7 @@ class Session:
             planned.workload.complete_log(new, record.steps if fresh else ())
             if record.logs:
                 record.reading = self._reader.read(new, record.logs)
-        failure = record.failure  # as long as the run's files are here
+        failure = record.failure  # while the run's files are still here
         told = record.to_json(study=self.study.recorded_as, order=order)
         (new / RUN_FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
@@ -265,8 +265,8 @@ class Session:
         )
 
     def _count(self, planned: PlannedRun, failure: str | None, exit_code: int | None) -> None:
-        """Look whether a run is one of too many in a row that have failed in the same way."""
-        # Process ids and times in it differ.
+        """Stop the launch if too many runs in a row have failed in the same way."""
+        # Process IDs and times in the message may differ.
         kind = (exit_code, re.sub(r"\d+", "", failure)) if failure is not None else None
         for runs in (f"runs of {planned.workload.name} on {planned.target.name}", "runs"):
             last = self._failures.setdefault(runs, [])
@@ -279,20 +279,20 @@ class Session:
                 return
 
     def _keep_made(self) -> None:
-        """Write down what was made on block devices, for a later start of the launch."""
+        """Record what was created on block devices, for when the launch is resumed."""
         if self.begun and self.consent.made != self._kept:
             self.study.keep(self.scratch, self.consent.made)
             self._kept = self.consent.made.copy()
 
     def _warning(self, record: RunRecord) -> str | None:
-        """Return the conditions of a run, each once for its target and workload; the records have them all."""
+        """Return a run's conditions that are new for its target and workload; the records have all of them."""
         target, workload = record.planned.target.name, record.planned.workload.name
         new = [found for found in record.conditions if (found[0], target, workload) not in self._warned]
         self._warned |= {(code, target, workload) for code, _ in new}
         return "\n".join(f"{workload} on {target}: {sentence}" for _, sentence in new) or None
 
     def _record(self, planned: PlannedRun, folder: Path, provision: Provision) -> RunRecord:
-        """Make the target ready, run the tool on it, and return what there is to say of both."""
+        """Prepare the target, run the tool on it, and return the facts about both."""
         plan = self.study.plan
         record = RunRecord(planned, folder)
         if plan.until is not None:
@@ -323,7 +323,7 @@ class Session:
                 record.before["machine"] = machine_facts(_devices(target))
                 record.before["asked_mount_options"] = planned.target.asked_mount_options
                 if target.node:
-                    del record.settings["mount_options"]  # of where the results go
+                    del record.settings["mount_options"]  # those of the filesystem for the results
                 context = RunContext(
                     directory=TARGET,
                     beside=BESIDE,
@@ -343,7 +343,7 @@ class Session:
             record.steps, record.problem = error.steps, f"cannot make the target ready: {error}"
         except TuningError as error:
             record.problem = str(error)
-        except OSError as error:  # the device is gone, or the filesystem has given up
+        except OSError as error:  # the device is gone, or the filesystem has failed
             record.problem = f"the target failed: {error.strerror}"
         if plan.tunings and (left := remaining(self.scratch)):
             self._stop_reason = (
@@ -353,7 +353,7 @@ class Session:
         return record
 
     def _work(self, work: Work, target: Ready, record: RunRecord) -> None:
-        """Run the commands of a run, and record the machine around the one that is measured."""
+        """Run the commands of a run, and record the machine around the measured one."""
         plan, directory = self.study.plan, record.folder / TARGET if work.on_target else record.folder
         workload, timeout = record.planned.workload, self.study.plan.timeout_of(record.planned.workload)
         of_run = record.planned.target, workload
@@ -379,7 +379,7 @@ class Session:
         else:
             if plan.trims(record.planned.target, workload):
                 record.before["trim"] = environment.trim(target.directory)
-                if "image_allocation" in record.settings:  # which trimming takes back
+                if "image_allocation" in record.settings:  # trimming changes it
                     record.settings["image_allocation"] += ", trimmed"
             self._reader.get_ready()
             record.before["caches"] = environment.settle(drop_caches=plan.drops_caches(workload))
@@ -398,7 +398,7 @@ class Session:
                     record.execution = run(work.measured, STDOUT, STDERR)
                 record.after |= environment.machine_state(target.directory, target.members)
                 record.after["sampling"] = sampler.cost
-                if record.after["asked"] is not None:  # by the run's programs, and not by what watches them
+                if record.after["asked"] is not None:  # by the run's programs, not by what observes them
                     record.after["asked"]["read_bytes"] -= sampler.read_bytes
             finally:
                 record.kernel_errors = log.errors(devices)
@@ -417,7 +417,7 @@ def _devices(target: Ready) -> tuple[environment.Device, ...]:
 
 @contextmanager
 def _link(link: Path, directory: Path) -> Iterator[None]:
-    """Let a name lead to the target: then commands of two runs are the same, and say nothing of this machine."""
+    """Link a name to the target, so that commands are the same in all runs and reveal nothing of this machine."""
     link.symlink_to(directory)
     try:
         yield
@@ -426,5 +426,5 @@ def _link(link: Path, directory: Path) -> Iterator[None]:
 
 
 def _written() -> int:
-    """Return the bytes that the programs started so far have written. What else goes on is not counted."""
+    """Return the bytes written by the programs started so far, ignoring other activity."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * _BLOCK

@@ -1,7 +1,7 @@
-"""How many rounds a launch makes: what a fixed number can show, and rules by which a launch decides itself.
+"""How many rounds a launch makes: what a fixed number can show, and rules that let a launch decide by itself.
 
-A rule looks at how wide the intervals of the ratios are, never at p: to stop when p is small enough finds a
-difference in a quarter of all launches in which there is none.
+A rule looks at the width of the ratios' intervals, never at p: stopping once p is small enough finds a difference
+in a quarter of all launches where there is none.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Annotated, Final
 from pydantic import Field
 
 ENOUGH: Final = 6
-"""The fewest repeats that need no caution: a signed-rank test of five pairs cannot get below p = 2 / 2**5."""
+"""The fewest repeats without a caution: a signed-rank test of five pairs cannot get below p = 2 / 2**5."""
 
 PILOT: Final = 5
-"""The rounds after which a rule looks for the first time."""
+"""The number of rounds after which a rule looks for the first time."""
 
 _HALF_WIDTHS: Final = {2: 8.985, 3: 2.484, 4: 1.591, 5: 1.242, 10: 0.715}
-"""Repeats -> how far a 95 % interval of paired t reaches to either side, t / sqrt(n), in standard deviations."""
+"""Repeats -> the half-width t / sqrt(n) of a 95 % paired-t interval, in standard deviations."""
 
 _TOLERANCE: Final = 1e-9
-"""What rounding of floating point adds to a number of rounds at most."""
+"""The largest floating-point error in a number of rounds."""
 
 _RULE: Final = r"^(half-width|stein) (0\.0*[1-9]\d*|[1-9]\d*(?:\.\d+)?) ?%$"
 
@@ -31,11 +31,11 @@ Until = Annotated[
     str,
     Field(pattern=_RULE, description='"half-width N %" or "stein N %"', examples=["half-width 5 %"]),
 ]
-"""A rule, as a plan says it."""
+"""A stopping rule, as written in a plan."""
 
 
 def caution(repeats: int) -> str | None:
-    """Say what so few repeats can show, and what not; ``None`` where they are enough.
+    """Return what this few repeats can and cannot show, or ``None`` if they are enough.
 
     >>> caution(1)
     '1 repeat cannot show a difference: a single run has no interval. Plan 6 repeats or more.'
@@ -59,9 +59,9 @@ class Precision:
     Attributes
     ----------
     half_width
-        How far the widest 95 % interval reaches to either side, on log scale; ``None`` where there is none yet.
+        The reach of the widest 95 % interval to either side, on log scale; ``None`` if there is no interval yet.
     widest
-        What it is an interval of.
+        The figure that the widest interval belongs to.
     intervals, without
         How many figures have an interval, and how many have none (a bound, a zero, a single run).
     """
@@ -81,15 +81,15 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that decides how many rounds are made, within the plan's repeats.
+    """A rule that decides how many rounds to make, up to the plan's repeats.
 
     Attributes
     ----------
     text
-        As the plan says it.
+        The rule as written in the plan.
     two_stages
-        Whether it looks once, after the pilot, and fixes the number then (Stein 1945). Otherwise it looks after
-        each round, and ends the launch when all intervals are narrow enough.
+        Whether it looks only once, after the pilot, and then fixes the number (Stein 1945). Otherwise it looks
+        after each round, and ends the launch when all intervals are narrow enough.
     width
         How far an interval may reach to either side, on log scale.
     """
@@ -100,7 +100,7 @@ class Rule:
 
     @classmethod
     def read(cls, text: str) -> Rule:
-        """Read what a plan says.
+        """Parse the rule in a plan.
 
         >>> Rule.read("stein 5 %").two_stages
         True
@@ -109,18 +109,18 @@ class Rule:
         return cls(text, two_stages=kind == "stein", width=math.log1p(float(percent) / 100))
 
     def decide(self, precision: Precision, rounds: int, most: int) -> tuple[int, str | None]:
-        """Return how many rounds there are to be, and a sentence where that is settled now.
+        """Return the number of rounds to make, and a sentence if that number is now settled.
 
         Parameters
         ----------
         precision
-            After `rounds` rounds, at which the rule looks.
+            The precision after `rounds` rounds.
         most
             The plan's repeats.
         """
         seen = f"After {rounds} rounds {precision}"
         if precision.half_width is not None and self.two_stages:
-            # An interval of n rounds reaches t * s / sqrt(n); t and s are the pilot's.
+            # The interval of n rounds reaches t * s / sqrt(n), with t and s from the pilot.
             times = (precision.half_width / self.width) ** 2
             wanted = max(rounds, math.ceil(rounds * times - _TOLERANCE))
             beyond = f", more than the plan's {most}" if wanted > most else ""

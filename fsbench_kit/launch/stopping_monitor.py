@@ -1,4 +1,4 @@
-"""Follows a plan's rule on the number of rounds, while its runs are made."""
+"""Applies a plan's stopping rule while its runs are made."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _TIMEOUT: Final = 600.0  # seconds
 
 
 class StoppingMonitor:
-    """Decides after each round how many there are to be.
+    """Decides after each round how many rounds to make.
 
     Parameters
     ----------
     study
         The study under way.
     scratch
-        A folder for what is written in passing.
+        A folder for temporary files.
     """
 
     def __init__(self, study: LaunchedStudy, scratch: Path) -> None:
         self._study = study
         self._scratch = scratch
         self._rule = Rule.read(study.plan.until) if study.plan.until is not None else None
-        self._last = 0  # the rounds after which it was asked for the last time
+        self._last = 0  # the number of rounds after the last decision
 
     def after(self, rounds: int) -> tuple[int, str | None] | None:
-        """Return what `Rule.decide` does where the rule looks after so many rounds; ``None`` where it does not.
+        """Return the result of `Rule.decide` if the rule looks after this many rounds, otherwise ``None``.
 
-        A resumed launch asks in the middle: then a rule of two stages looks back at its pilot.
+        A resumed launch may ask at any point; a two-stage rule then looks back at its pilot.
         """
         if self._rule is None or rounds < PILOT or rounds == self._last:
             return None
@@ -51,7 +51,7 @@ class StoppingMonitor:
         return self._rule.decide(self._precision(seen), seen, self._study.plan.rounds)
 
     def _precision(self, rounds: int) -> Precision:
-        """Ask a process of its own how precise the comparisons are after so many rounds."""
+        """Ask a separate process how precise the comparisons are after this many rounds."""
         folder = self._scratch / "precision"
         folder.mkdir()
         try:

@@ -1,7 +1,7 @@
-"""A study's folder: its plan, and a folder for each run, which appears whole or not at all.
+"""A study's folder: its plan, and a folder for each run that appears whole or not at all.
 
-A study appears with its first run. Which runs there are to make follows from its plan alone, and each has a name
-of its own; so an unfinished study can be resumed.
+The study's folder appears with its first run. The plan alone determines which runs to make and what they are
+called, so that an unfinished study can be resumed.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
 CAMPAIGN: Final = "campaign.toml"
-"""The plan of a campaign, in the folder whose folders are its launches."""
+"""The plan of a campaign, in the folder that contains its launches."""
 HOSTS: Final = "hosts.toml"
-"""The plan of a launch on several hosts, in the folder whose folders are what each of them made."""
+"""The plan of a launch on several hosts, in the folder that contains the hosts' parts."""
 SHARED: Final = ".shared"
-"""It says, on each of these hosts, of which study the folders beside it are launches."""
+"""A file on each of these hosts that names the study to which the launches beside it belong."""
 DECISION: Final = "rounds.json"
-"""How many rounds there are to be, once the plan's rule has decided that."""
+"""The number of rounds to make, once the plan's stopping rule has decided it."""
 DEVICES: Final = "devices.json"
-"""What the launch has made on block devices, and may overwrite when it is resumed."""
+"""What the launch has created on block devices, and may overwrite when it is resumed."""
 NOTES: Final = "notes.txt"
-"""What the launch said of its plan before it began, such as what it left out and why; a line for each."""
+"""The launch's remarks about its plan before the first run, such as what it left out and why; one per line."""
 
 _NEEDED: Final = {"status", "target", "workload", "settings", "environment", "host"}
-"""What has to be in a run's record for its study to be resumed."""
+"""What a run's record must contain for its study to be resumed."""
 
 
 class LaunchedStudy:
@@ -48,16 +48,16 @@ class LaunchedStudy:
     Parameters
     ----------
     folder
-        Where it is, or will be.
+        The study's folder; need not exist yet.
     plan
-        What it consists of.
+        The plan of the study.
     notes
-        What there is to say of that.
+        Remarks about the plan.
 
     Attributes
     ----------
     planned_runs
-        Run's name -> what it is, in the order in which they are to be made.
+        Name -> run, in the order in which the runs are made.
     """
 
     def __init__(self, folder: Path, plan: Plan, notes: Sequence[str] = ()) -> None:
@@ -78,7 +78,7 @@ class LaunchedStudy:
 
     @property
     def recorded_as(self) -> str:
-        """The study that its runs belong to: the whole one, where it is a block of a campaign or for one host."""
+        """The study that its runs belong to: the whole one, if this is a block of a campaign or a host's part."""
         whole = self.folder.parent
         if (whole / SHARED).is_file():
             return (whole / SHARED).read_text(encoding="utf-8")
@@ -86,12 +86,12 @@ class LaunchedStudy:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The runs that are there, in order.
+        """The existing runs, in order.
 
         Raises
         ------
         LaunchError
-            If there are others than its plan leads to.
+            If there are runs that the plan does not have.
         """
         found = sorted(path.parent.name for path in self.folder.glob(f"*/{RUN_FILE}"))
         strange = [name for name in found if name not in self.planned_runs]
@@ -121,36 +121,36 @@ class LaunchedStudy:
 
     @property
     def unfinished(self) -> bool:
-        """Whether runs are missing, of the rounds that there are to be."""
+        """Whether runs are missing from the rounds to be made."""
         made, rounds = set(self.made), self._settled_rounds
         return any(name not in made and planned.is_within(rounds) for name, planned in self.planned_runs.items())
 
     @property
     def has_failures(self) -> bool:
-        """Whether a run that is there is not ``ok``."""
+        """Whether an existing run is not ``ok``."""
         return any(self.record(name).get("status") != "ok" for name in self.made)
 
     def settle(self, scratch: Path, rounds: int) -> None:
-        """Write down how many rounds there are to be, by the plan's rule.
+        """Record the number of rounds that the plan's stopping rule has decided on.
 
         Parameters
         ----------
         scratch
             An existing folder on the same filesystem.
         rounds
-            Those that count.
+            The number of rounds to make.
         """
         self._put(scratch, DECISION, {**self._rule, "rounds": rounds})
 
     def keep(self, scratch: Path, made: Mapping[str, Made]) -> None:
-        """Write down what the launch has made on block devices.
+        """Record what the launch has created on block devices.
 
         Parameters
         ----------
         scratch
             An existing folder on the same filesystem.
         made
-            What it is, by the names that the plan has for them.
+            What was created, keyed by the devices' names in the plan.
         """
         self._put(scratch, DEVICES, {name: found.to_json() for name, found in made.items()})
 
@@ -161,12 +161,12 @@ class LaunchedStudy:
 
     @property
     def _rule(self) -> dict[str, Any]:
-        """What a decision was made by. It holds for no other rule."""
+        """What a decision was based on. It does not hold for any other rule."""
         return {"until": self.plan.until, "repeats": self.plan.rounds}
 
     @property
     def _settled_rounds(self) -> int:
-        """How many rounds there are to be, as far as that is decided."""
+        """The number of rounds to make, as far as it is decided."""
         try:
             decision = json.loads((self.folder / DECISION).read_text(encoding="utf-8"))
             rounds = decision.pop("rounds")
@@ -175,12 +175,12 @@ class LaunchedStudy:
         return rounds if decision == self._rule else self.plan.rounds
 
     def refuse_to_overwrite(self, *, replace: bool) -> None:
-        """Refuse a new study where there is one of its name.
+        """Refuse a new study if its name is taken.
 
         Raises
         ------
         LaunchError
-            If it is not to be replaced, or is no launched study.
+            If the existing study is not to be replaced, or is not a launched study.
         """
         if not self.folder.exists():
             return
@@ -196,14 +196,14 @@ class LaunchedStudy:
             raise LaunchError(what, file=self.folder, hint="Choose another name.")
 
     def begin(self, scratch: Path, run: Path) -> None:
-        """Put the study in its place with its first run, instead of what is there.
+        """Put the study in place with its first run, replacing what is there.
 
         Parameters
         ----------
         scratch
             An existing folder on the same filesystem.
         run
-            The folder of the first run, there.
+            The folder of the first run, in the scratch folder.
         """
         new = scratch / "study"
         new.mkdir()
@@ -219,7 +219,7 @@ class LaunchedStudy:
         publish(new, self.folder)
 
     def add(self, scratch: Path, run: Path) -> None:
-        """Put a run in its place, instead of what is there."""
+        """Put a run in place, replacing what is there."""
         place = self.folder / run.name
         if place.exists():
             place.rename(scratch / f"replaced-{run.name}")
@@ -227,7 +227,7 @@ class LaunchedStudy:
 
 
 def launch_notes(folder: Path) -> list[str]:
-    """Return what a launch said of its plan before it began; nothing where it said nothing."""
+    """Return the launch's remarks about its plan before the first run."""
     try:
         return (folder / NOTES).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -235,7 +235,7 @@ def launch_notes(folder: Path) -> list[str]:
 
 
 def made_on_devices(folder: Path) -> dict[str, Made]:
-    """Return what earlier starts of a study's launch have made on block devices, by the plan's names for them.
+    """Return what earlier starts of a launch have created on block devices, by the devices' names in the plan.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def made_on_devices(folder: Path) -> dict[str, Made]:
 
 
 def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> LaunchedStudy:
-    """Find a study to resume: the one of a name, or the latest that is unfinished or has runs to make again.
+    """Find a study to resume: by name, or the latest that is unfinished or has runs to repeat.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> L
             raise RequestError(f'there is no launched study "{name}"', file=runs, hint=hint)
         return LaunchedStudy(runs / name, read_plan(runs / name / PLAN))
     for folder in _folders(runs):
-        with suppress(InputError, LaunchError):  # of another version of the kit; by its name, it gets the error
+        with suppress(InputError, LaunchError):  # from another version; requested by name, it raises the error
             study = LaunchedStudy(folder, read_plan(folder / PLAN))
             if study.unfinished or (retry_failed and study.has_failures):
                 return study
@@ -280,7 +280,7 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> L
 
 
 def _folders(runs: Path) -> list[Path]:
-    """Return the launched studies in a folder, those of campaigns too, the one that last got a run first."""
+    """Return the launched studies in a folder, including those of campaigns, most recent run first."""
     places = [runs, *(path.parent for path in runs.glob(f"*/{CAMPAIGN}"))]
     plans = (plan for place in places for plan in place.glob(f"*/{PLAN}"))
     found = [plan.parent for plan in plans if not plan.parent.name.startswith(".")]

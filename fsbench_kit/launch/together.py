@@ -1,9 +1,9 @@
-"""Has several hosts make a load at the same time, and brings what they say home.
+"""Has several hosts generate load at the same time, and collects their output.
 
-``hosts.json DIRECTORY fio JOB SOCKETS``: a server of fio on each host, which is reached through ``ssh`` alone and
-ends with this program; fio begins on all of them at once and sums up. ``hosts.json DIRECTORY command FIGURES LOG
-WORDS...``: the command on each host; its time is that until the last one has ended, and each figure has the name
-of its host. What each host is, and what it printed, is in files under its name.
+``hosts.json DIRECTORY fio JOB SOCKETS``: a fio server on each host, which is reachable only through ``ssh`` and
+ends with this program; fio starts all of them at once and adds up their results. ``hosts.json DIRECTORY command
+FIGURES LOG WORDS...``: the command on each host; its time ends when the last host is done, and each figure's name
+includes its host. For each host, files under its name say what it is and what it printed.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _KNOWN: Final = 'uname -snrm; cat /proc/sys/kernel/random/boot_id; grep MemTotal /proc/meminfo; findmnt -n -T "$d"'
-"""What is written down of each host: its system, its boot, its memory, and what is mounted there."""
+"""Records of each host: its system, boot, memory, and what is mounted there."""
 _BEGIN: Final = (
     'trap exit HUP PIPE TERM; d=$1; shift; mkdir -p "$d" && cd "$d" || exit 1; '
     f'{{ {_KNOWN}; }} 2>&1; echo "fsbench ready"; '
 )
 _MEMORY: Final = "/dev/shm/fsbench-"  # noqa: S108 - nobody guesses what follows
-"""The prefix of files that a host keeps in memory during a run, so that a loss of power leaves none behind."""
+"""Prefix of files that a host keeps in memory during a run, so that a power loss leaves none behind."""
 _COMMAND: Final = (
     f"t=$(mktemp -d {_MEMORY}XXXXXXXX) || exit 1; trap 'rm -r \"$t\"' EXIT; "
     'read _; "$@" >"$t/out" 2>"$t/err" </dev/null; echo "ended $?"; read _; sync; echo synced; '
     'wc -c <"$t/out"; cat "$t/out" "$t/err"'
 )
-"""What it prints stays there until it has ended: the network has nothing to do meanwhile."""
+"""Output is buffered until the command ends, so that the network is idle meanwhile."""
 _SERVER: Final = (
     "trap 'kill $p; rm -f \"$1\"' EXIT; "
     'fio --server="sock:$1" >&2 & p=$!; until [ -S "$1" ]; do kill -0 $p || exit 1; sleep 0.1; done; '
     "echo serves; cat >/dev/null"
 )
-"""It ends when the connection does."""
+"""The server ends when the connection does."""
 
 
 class Peer:
-    """A host that takes part."""
+    """A participating host."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
         self.name = name
         self._process = process
 
     def hear(self, ending: str) -> list[str]:
-        """Return the lines that it says, up to one that begins so."""
+        """Return the lines that the host prints, up to one with the given beginning."""
         said = []
         while line := self._pipe(self._process.stdout).readline():
             said.append(line.decode(errors="replace").rstrip("\n"))
@@ -67,13 +67,13 @@ class Peer:
         raise SystemExit(f"{self.name}: the connection ended before it said: {ending}")
 
     def tell(self) -> None:
-        """Let it go on."""
+        """Tell the host to continue."""
         pipe = self._pipe(self._process.stdin)
         pipe.write(b"\n")
         pipe.flush()
 
     def rest(self) -> bytes:
-        """Return all that it says from here on."""
+        """Return the remaining output."""
         return self._pipe(self._process.stdout).read()
 
     @staticmethod
@@ -85,7 +85,7 @@ class Peer:
 
 @contextmanager
 def _peer(name: str, text: str, script: str, words: list[str], forward: str | None) -> Iterator[Peer]:
-    """Give a host on which a script has begun, and end the connection after."""
+    """Yield a host on which a script has started, closing the connection afterwards."""
     options = ["-o", "ExitOnForwardFailure=yes", "-L", forward] if forward else []
     command = shlex.join(["sh", "-c", _BEGIN + script, "sh", *words])
     with subprocess.Popen(
@@ -102,7 +102,7 @@ def _peer(name: str, text: str, script: str, words: list[str], forward: str | No
 
 
 def main(hosts: str, directory: str, kind: str, *words: str) -> int:
-    """Have hosts do something together, and return the exit code."""
+    """Run the load on all hosts, and return the exit code."""
     named = json.loads(Path(hosts).read_text(encoding="utf-8"))
     place = Path(directory).resolve()
     with ExitStack() as stack:
@@ -111,7 +111,7 @@ def main(hosts: str, directory: str, kind: str, *words: str) -> int:
             forward, own, script = None, [str(place / name), *words[2:]], _COMMAND
             if kind == "fio":
                 there = f"{_MEMORY}{uuid.uuid4().hex}.sock"
-                here = f"/proc/{os.getpid()}/cwd/{words[1]}/{name}"  # a socket's path has to be a short one
+                here = f"/proc/{os.getpid()}/cwd/{words[1]}/{name}"  # paths of sockets must be short
                 forward, own, script = f"{here}:{there}", [str(place / name), there], _SERVER
             peers.append(stack.enter_context(_peer(name, text, script, own, forward)))
         for peer, said in zip(peers, _all(peers, lambda peer: peer.hear("fsbench ready")), strict=True):
@@ -128,7 +128,7 @@ def _all(peers: list[Peer], what: Callable[[Peer], T]) -> list[T]:
 
 
 def _fio(peers: list[Peer], place: Path, job: str, sockets: str) -> int:
-    """Have fio's servers begin, each with a job file in which its own directory stands."""
+    """Start the load on all fio servers, each with a job file that names its own directory."""
     text = Path(job).read_text(encoding="utf-8")
     command = ["fio", "--output-format=json+", f"--output={Path('fio.json').absolute()}"]
     for peer in peers:
@@ -139,7 +139,7 @@ def _fio(peers: list[Peer], place: Path, job: str, sockets: str) -> int:
 
 
 def _command(peers: list[Peer], figures: str, log: str, *command: str) -> int:
-    """Have all hosts begin, wait for all, have all sync, and write down what it took."""
+    """Start the command on all hosts, wait for all, sync all, and write down the times."""
     start = time.perf_counter()
     for peer in peers:
         peer.tell()

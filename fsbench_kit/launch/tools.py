@@ -1,6 +1,6 @@
-"""What this machine has for launches: programs, filesystems, privileges, loop devices.
+"""What this machine offers for launches: programs, filesystems, privileges, loop devices.
 
-Data only; nothing here prints or installs.
+This module only collects facts; it prints and installs nothing.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ ISOLATION: Final = (
     *("unshare", "--mount", "--propagation", "private"),
     *("--pid", "--fork", "--kill-child", "--mount-proc"),
 )
-"""Runs a command with mounts and processes of its own, which the kernel takes away when the command ends."""
+"""Runs a command in mount and PID namespaces of its own, which the kernel removes when the command ends."""
 
 
 def check_system() -> None:
-    """Refuse to go on where nothing can be launched.
+    """Refuse to continue on a system where nothing can be launched.
 
     Raises
     ------
     LaunchError
-        If this is not Linux, which has loop devices and ``/proc``; or if ``/proc`` is not mounted.
+        If this is not Linux, which has loop devices and ``/proc``, or if ``/proc`` is not mounted.
     """
     system = platform.system()
     if system != "Linux":
@@ -51,12 +51,12 @@ def check_system() -> None:
 
 
 def search_path() -> str:
-    """Return where programs are looked for. Distributions keep mkfs where a user's PATH does not lead."""
+    """Return the search path for programs, with the folders of mkfs, which a user's PATH may lack."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 
 
 def find_program(name: str) -> Path | None:
-    """Return where a program is, or ``None`` where it is not installed."""
+    """Return the path of a program, or ``None`` if it is not installed."""
     found = shutil.which(name, path=search_path())
     return Path(found) if found else None
 
@@ -68,11 +68,11 @@ class Program:
     Attributes
     ----------
     name
-        As it is called.
+        The command name.
     package
-        The Debian package that brings it; none where that is not known.
+        The Debian package that provides it, if known.
     version_flag
-        What makes it print its version.
+        The option that makes it print its version.
     install
         Whether ``fsbench doctor --install`` installs it.
     """
@@ -84,12 +84,12 @@ class Program:
 
     @property
     def path(self) -> Path | None:
-        """Where it is, or ``None`` where it is not installed."""
+        """Its path, or ``None`` if it is not installed."""
         return find_program(self.name)
 
     @property
     def version(self) -> str | None:
-        """Its version as it says itself, or ``None`` where it is not installed or does not say."""
+        """Its version, or ``None`` if it is not installed or does not print one."""
         return _version(self)
 
 
@@ -132,7 +132,7 @@ SYSTEM_PROGRAMS: Final = {
 
 
 def kernel_filesystems() -> tuple[str, ...]:
-    """Return the filesystems on block devices that the kernel has, or has a module for."""
+    """Return the block-device filesystems that the kernel has, or has a module for."""
     lines = Path("/proc/filesystems").read_text(encoding="ascii").splitlines()
     present = {line.strip() for line in lines if not line.startswith("nodev")}
     modules = Path("/lib/modules", platform.release(), "modules.dep")
@@ -151,7 +151,7 @@ NO_DEVICE_MAPPER: Final = "the kernel has no device mapper, which this needs"
 
 
 def has_device_mapper() -> bool:
-    """Whether the kernel has the device mapper, or a module for it."""
+    """Return whether the kernel has the device mapper or a module for it."""
     modules = Path("/lib/modules", platform.release(), "modules.dep")
     return Path("/dev/mapper/control").exists() or (
         modules.is_file() and "/md/dm-mod.ko" in modules.read_text("utf-8")
@@ -159,14 +159,14 @@ def has_device_mapper() -> bool:
 
 
 def has_mount_type(name: str) -> bool:
-    """Whether the kernel has a filesystem that lies on no block device, or a module for it."""
+    """Return whether the kernel has a filesystem that needs no block device, or a module for it."""
     lines = Path("/proc/filesystems").read_text(encoding="ascii").splitlines()
     modules = Path("/lib/modules", platform.release(), "modules.dep")
     return f"nodev\t{name}" in lines or (modules.is_file() and f"/{name}.ko" in modules.read_text("utf-8"))
 
 
 def not_installed(*programs: Program) -> str | None:
-    """Say which of some programs are missing, and which packages bring them; ``None`` where none is."""
+    """Return which of some programs are missing and which packages provide them, or ``None``."""
     missing = [program for program in programs if program.path is None]
     if not missing:
         return None
@@ -177,25 +177,25 @@ def not_installed(*programs: Program) -> str | None:
 
 
 def is_administrator() -> bool:
-    """Whether this process may mount."""
+    """Return whether this process may mount."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
     return effective is not None and bool(int(effective[1], 16) >> _CAP_SYS_ADMIN & 1)
 
 
 def has_loop_devices() -> bool:
-    """Whether the kernel has loop devices."""
+    """Return whether the kernel has loop devices."""
     return Path("/dev/loop-control").exists()
 
 
 def has_md() -> bool:
-    """Whether the kernel has md, or a module for its mirrors."""
+    """Return whether the kernel has md, or a module for its mirrors."""
     modules = Path("/lib/modules", platform.release(), "modules.dep")
     return Path("/proc/mdstat").exists() or (modules.is_file() and "/md/raid1.ko" in modules.read_text("utf-8"))
 
 
 def isolation_problem() -> str | None:
-    """Say why a command cannot have mounts and processes of its own; ``None`` where it can."""
+    """Return why a command cannot have mount and PID namespaces of its own, or ``None`` if it can."""
     if not is_administrator():
         return "this needs root"
     if lack := not_installed(SYSTEM_PROGRAMS["unshare"]):
@@ -207,23 +207,23 @@ def isolation_problem() -> str | None:
 
 
 def program_environment() -> dict[str, str]:
-    """Return the environment in which programs are started: they speak English, and all are found."""
+    """Return the environment for programs: messages in English, and a complete search path."""
     return {**os.environ, "PATH": search_path(), "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 
 
 def asked(
     *words: str | Path, timeout: float | None = None, said: str = "", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, and return what it has answered.
+    """Run a program and return its result.
 
     Parameters
     ----------
     timeout
-        Seconds after which it is killed, and `subprocess.TimeoutExpired` raised.
+        Seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
     said
-        What it reads on its standard input.
+        Its standard input.
     folder
-        Where it runs.
+        Its working directory.
     """
     return subprocess.run(
         words,

@@ -1,7 +1,7 @@
-"""Tries a plan before its launch: each target is made once, and each workload runs on it for a moment.
+"""Tries out a plan before its launch: prepares each target once, and briefly runs each workload on it.
 
-Targets lie on small images and are aged a little; nothing is kept. What mkfs, mount or a tool refuses is known
-then, and so is what a run costs besides its own time.
+Targets are small images with a little ageing; nothing is kept. The trial shows what mkfs, mount or a tool refuses,
+and what a run costs besides its own time.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 
 _SECONDS: Final = 20.0
-"""After so long a run is ended here. That says nothing against it."""
+"""Seconds after which a run is stopped here, which does not count against it."""
 _IMAGE: Final = 2**30
-"""The size of an image, in a device's place too, unless a workload needs more."""
+"""The size of an image, including those in place of devices, unless a workload needs more."""
 _AGED: Final = 2**28
 """The bytes to which a filesystem is filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of trying a plan.
+    """The result of trying a plan.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Trial:
     failures
         Which of them failed, and why.
     notes
-        What was not tried; what was left out or replaced is told by the launch itself.
+        What was not tried. What was left out or replaced is reported by the launch itself.
     estimates
-        Sentences on the time and the bytes that the launch will take.
+        Sentences about the time and bytes that the launch will take.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Trial:
 
     @property
     def success(self) -> str:
-        """Say that nothing failed."""
+        """A sentence saying that nothing failed."""
         if self.tried == 1:
             return "The combination of a target and a workload works."
         return f"All {self.tried} combinations of a target and a workload work."
@@ -75,12 +75,12 @@ class Trial:
 def try_plan(
     plan: Plan, root: Path, progress: Callable[[Event], None] | None = None, *, to: Path = LAUNCHED
 ) -> Trial:
-    """Try each workload of a plan on each of its targets. Block devices are not touched: images stand for them.
+    """Try each workload of a plan on each of its targets, using images in place of block devices.
 
     Raises
     ------
     LaunchError
-        If the launch could not start at all.
+        If the launch could not start.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def try_plan(
 
 
 def _small(target: Target, plan: Plan) -> Target | None:
-    """Return a target with small images, also instead of devices, that takes little time to make."""
+    """Return a target on small images, in place of devices too, that is quick to prepare."""
     spaces = [_short(workload).space for workload in plan.workloads(target)]
     known = [space for space in spaces if space is not None]
     least = max(_IMAGE, *(int(space / IMAGE_SHARE) + 2 * _AGED for space in known)) if known else _IMAGE
@@ -165,7 +165,7 @@ def _short(workload: Any) -> Any:
 
 
 def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[str]:
-    """Say how long the launch takes: what was seen around each run here, and the plan's own times."""
+    """Estimate the launch's duration from the observed overhead of runs and the plan's own times."""
     around: dict[tuple[str, str], float] = {}
     took: dict[tuple[str, str], float] = {}
     making: dict[str, list[float]] = {}
@@ -177,7 +177,7 @@ def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[s
     seconds, open_ended = plan.rests, set()
     for target in plan.target:
         if seen := making.get(target.name):
-            # Those that are fresh or reused were made once; of those that are restored, the first was made too.
+            # Fresh and reused targets were created once; for restored ones, so was the original.
             again = min(seen) if plan.freshness(target) != "reused" else 0.0
             seconds += max(seen) - again + again * len(plan.runs_on(target))
     for run in schedule(plan):
@@ -195,7 +195,7 @@ def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[s
 
 
 def _making(record: dict[str, Any], plan: Plan, small: Plan) -> float:
-    """Return the seconds that making the target of a run ready takes, as large and as old as the plan has it."""
+    """Return the seconds to prepare a run's target at the size and age in the plan."""
     whole, tried = (
         next(target for target in (*one.target, *one.otherwise) if target.name == record["target"])
         for one in (plan, small)
@@ -213,12 +213,12 @@ def _making(record: dict[str, Any], plan: Plan, small: Plan) -> float:
 
 
 def _aged(target: Target) -> int:
-    """Return the bytes that ageing writes; 0 where they are not known, as for devices."""
+    """Return the bytes that ageing writes; 0 if unknown, as for devices."""
     return target.ageing.written(target.capacity) if target.ageing and target.capacity else 0
 
 
 def _bytes(plan: Plan, records: list[dict[str, Any]]) -> Iterator[str]:
-    """Say how much the launch writes: what the plan is sure of, and what was written here in a second."""
+    """Estimate how much the launch writes, from the plan and from the observed rates."""
     tried = {workload.name: _short(workload).stated_seconds for workload in plan.workload}
     rates = {
         (record["target"], record["workload"]): _written(record)
@@ -242,7 +242,7 @@ def _bytes(plan: Plan, records: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _written(record: dict[str, Any]) -> int:
-    """Return the bytes that a run wrote: to its images, which are its own, or else to its disks."""
+    """Return the bytes that a run wrote: to its own images, or else to its disks."""
     before, after = (record["environment"][when]["devices"] for when in ("before", "after"))
     images = [name for name in before if name.startswith("loop")] or list(before)
     return sum(after[name]["written_bytes"] - before[name]["written_bytes"] for name in images)

@@ -1,4 +1,4 @@
-"""Which ZFS this machine has, and what it can do."""
+"""The ZFS implementation of this machine and its properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsbench_kit.model.units import size
 
 Implementation = Literal["kernel module", "zfs-fuse"]
 Properties = dict[str, str]
-"""The properties that can be set, each with its values as the usage text has them."""
+"""The settable properties, each with its values as in the usage text."""
 
 DAEMON: Final = ("zfs-fuse", "--no-daemon", "--no-kstat-mount")
 """Runs the daemon of zfs-fuse in the foreground."""
@@ -32,14 +32,14 @@ for attempt in $(seq 200); do zpool list > /dev/null 2>&1 && break; sleep 0.05; 
 
 
 def implementation() -> Implementation | None:
-    """Return which ZFS there is: the kernel's, if it is loaded, else zfs-fuse."""
+    """Return the available ZFS: the kernel's if it is loaded, otherwise zfs-fuse."""
     if _CONTROL.exists():
         return "kernel module"
     return "zfs-fuse" if ZFS_FUSE.path is not None and _FUSE.exists() else None
 
 
 def lack() -> str | None:
-    """Say why there is no ZFS; ``None`` where there is one."""
+    """Return why there is no ZFS, or ``None`` if there is one."""
     if implementation() is not None:
         return None
     without = "the kernel has no ZFS loaded (/dev/zfs is missing)"
@@ -48,7 +48,7 @@ def lack() -> str | None:
 
 @cache
 def properties() -> tuple[Properties, Properties]:
-    """Return the properties of datasets and of pools. Needs root, and leaves nothing behind."""
+    """Return the properties of datasets and of pools. Needs root; leaves nothing behind."""
     fuse = implementation() == "zfs-fuse"
     command = [*ISOLATION, "sh", "-c", _ASK_FUSE] if fuse else ["sh", "-c", _ASK]
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def properties() -> tuple[Properties, Properties]:
 
 
 def properties_in(usage: str) -> Properties:
-    """Return the properties that can be set, from what ``zfs get`` or ``zpool get`` says when it stands alone."""
+    """Return the settable properties in the usage text of ``zfs get`` or ``zpool get``."""
     rows = re.findall(r"^\t(\w+) +(YES|NO) +(?:(?:YES|NO) +)?(\S.*)$", usage, re.MULTILINE)
     return {name: values for name, editable, values in rows if editable == "YES" or name in _AT_CREATION}
 
@@ -67,7 +67,7 @@ _AT_CREATION: Final = frozenset({"casesensitivity", "normalization", "utf8only"}
 
 
 def is_value(value: str, values: str) -> bool:
-    """Whether a property can have a value, as far as its values in the usage text tell."""
+    """Return whether a property can have a value, as far as the usage text shows."""
     try:
         if limits := re.fullmatch(r"(\w+) to (\w+), power of 2", values):
             return size(limits[1]) <= size(value) <= size(limits[2])
@@ -79,7 +79,7 @@ def is_value(value: str, values: str) -> bool:
 
 
 def _is_alternative(value: str, part: str) -> bool:
-    """Hold a value against what stands between bars: a word, ``sha256[,verify]`` or ``gzip-[1-9]``."""
+    """Return whether a value matches one alternative: a word, ``sha256[,verify]`` or ``gzip-[1-9]``."""
     if option := re.fullmatch(r"(.*)\[(,\w+)\]", part):
         return value in {option[1], option[1] + option[2]}
     if numbers := re.fullmatch(r"(.*)\[([\d,-]+)\]", part):
@@ -88,6 +88,6 @@ def _is_alternative(value: str, part: str) -> bool:
 
 
 def _is_among(number: str, ranges: str) -> bool:
-    """Whether a number is one of ``1-10,20,30``."""
+    """Return whether a number is in ranges such as ``1-10,20,30``."""
     ends = (part.partition("-") for part in ranges.split(","))
     return number.isdecimal() and any(int(first) <= int(number) <= int(last or first) for first, _, last in ends)
