@@ -15,11 +15,13 @@ from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.text import Edit
 
 _PROGRAMS: Final = "|".join(rf"{re.escape(name.rstrip('+'))}\+*" for name, tool in TOOLS.items() if tool.command)
+_ROW: Final = r"(?<!\S)(?:[^\s,;]{0,80},){8}\S*"
+"""A row of CSV."""
 _NUMBER: Final = re.compile(
     rf"""\b(?:version|revision|linux|kernel|{_PROGRAMS})[\s:$=-]{{0,3}}\d[\w.-]*
     | (?<!\S)-{{1,2}}[a-zA-Z]\S*                              # options
     | "[^"\n]*"
-    | (?<!\S)(?:[^\s,;]{{0,80}},){{8}}\S*                        # rows of CSV
+    | {_ROW}
     | (?<!\w)[A-Za-z_]\w*                                   # names with digits
     | (?<=\d)m\d+[.,]\d+s                                   # a shell's times
     | (?P<number>\d+(?:[.,]\d+)+)
@@ -48,6 +50,9 @@ _LONGEST_LIST: Final = 80
 _APART: Final = 12
 """Characters between two lists of one row, as in ``total=7,0,0,0 dropped=0,0,0,0``."""
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2},\d{3}(?!\d)")
+_WHOLE_ROW: Final = re.compile(_ROW)
+_FAR: Final = 800
+"""So far from the beginning of a row the first comma between two digits may stand."""
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -58,7 +63,8 @@ def numerals(chars: str) -> Iterator[Edit]:
     cannot be told: what was a list is made unreadable then.
     """
     signs = (sign.start() for sign in _SIGN_OF_COMMAS.finditer(chars))
-    if all(_is_in_list_of_fio(chars, sign) for sign in signs) and _SIGN_OF_POINTS.search(chars) is None:
+    tells_nothing = all(_is_in_list_of_fio(chars, sign) or _is_in_row(chars, sign) for sign in signs)
+    if tells_nothing and _SIGN_OF_POINTS.search(chars) is None:
         return
     found = [match for match in _NUMBER.finditer(chars) if match["number"] is not None]
     found = [match for match in found if _is_written_somehow(match[0]) or _NO_NUMBER.fullmatch(match[0]) is None]
@@ -87,6 +93,13 @@ def _is_in_list_of_fio(chars: str, comma: int) -> bool:
     start = chars.rfind("=", max(0, comma - _LONGEST_LIST), comma) + 1
     match = _LIST_OF_FIO.match(chars, start)
     return start > 0 and match is not None and comma < match.end() and not _is_written_somehow(match[0])
+
+
+def _is_in_row(chars: str, comma: int) -> bool:
+    """Whether a comma is one of a row of CSV, no part of which is quoted."""
+    word = chars[max(0, comma - _FAR) : comma].rsplit(maxsplit=1)[-1]
+    match = _WHOLE_ROW.match(chars, comma - len(word))
+    return match is not None and comma < match.end() and '"' not in match[0]
 
 
 def _is_written_somehow(number: str) -> bool:
