@@ -98,6 +98,23 @@ def either(flags: Any, one: Any, other: Any) -> Any:
 _FLAG = (bool, np.bool_)
 
 
+class TextColumn(Sequence[str]):
+    """One of several columns of texts that stand row by row; a text is made where it is asked for."""
+
+    def __init__(self, texts: pl.Series, column: int, width: int) -> None:
+        self._texts, self._column, self._width = texts, column, width
+
+    def __len__(self) -> int:
+        return len(self._texts) // self._width
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._texts[self._column + self._width * row]
+
+    def of(self, rows: Sequence[int]) -> list[str]:
+        """Return the texts in some rows."""
+        return self._texts[self._column + self._width * np.asarray(rows)].to_list()
+
+
 def unequal(one: Any, other: Any) -> Any:
     """Whether two texts differ; a column for columns."""
     if isinstance(one, str):
@@ -125,6 +142,8 @@ def _column(word: Any, rows: Sequence[int]) -> Iterable[Any]:
         return word[rows].tolist()  # type: ignore[no-any-return]
     if isinstance(word, pl.Series):
         word = word.to_list()
+    if isinstance(word, TextColumn):
+        return word.of(rows)
     if isinstance(word, list):
         return [word[row] for row in rows]
     if isinstance(word, tuple):

@@ -194,7 +194,7 @@ class Example:
                 return False
         loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
         lore.heads |= set(enumerate(layout.heads))
-        return lore.learn_bins(layout, numbers.words[self.log.first :], loose)
+        return lore.learn_bins(layout, self.log.labels(numbers), loose)
 
     def zero_of(self, column: int) -> State | None:
         """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""

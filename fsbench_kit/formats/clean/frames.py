@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fsbench_kit.formats.clean.groups import SHARE, Group, Read, Said
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Bin, Measurement, Run, Setting
+from fsbench_kit.model.schema import SCHEMAS
 
 
 @dataclass(frozen=True)
@@ -32,28 +33,21 @@ class CleanLogs:
     diagnostics: pl.DataFrame
 
 
-def _schema(record: type, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the columns of a record."""
-    return {each.name: _TYPES.get(each.name, pl.String) for each in fields(record) if each.name not in left_out}
+def _schema(name: str, *left_out: str) -> dict[str, Any]:
+    """Return the columns of a frame, as it has them in the end, but for some."""
+    return {column: kind for column, kind in SCHEMAS[name].items() if column not in left_out}
 
 
-_TYPES: Final[dict[str, Any]] = {
-    **dict.fromkeys(("value", "low", "high", "share", "duration", "time"), pl.Float64),
-    **dict.fromkeys(("line", "start", "end", "exit_code", "count"), pl.Int64),
-    **dict.fromkeys(("block_size", "file_size", "threads", "samples"), pl.Int64),
-    **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us")),
-    "primary": pl.Boolean,
-    "identity": pl.List(pl.String),
+_RUN: Final = {name: kind for name, kind in _schema("runs").items() if name in Run.__slots__} | {
+    "status": pl.String(),
+    "format": pl.String(),
+    "identity": pl.List(pl.String()),
 }
-_RUN: Final = _schema(Run, ("settings", "measurements", "bins", "identity_starts", "jobs"))
-_SETTING: Final = _schema(Setting, ("start",)) | {"value": pl.String}
-_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase", "samples_start"))
-_BIN: Final = _schema(Bin)
-_SAID: Final = {name: _TYPES.get(name, pl.Int64 if name == "log" else pl.String) for name in Said._fields}
-_POINT: Final = {
-    **dict.fromkeys(("part", "operation", "metric", "statistic"), pl.String),
-    **dict.fromkeys(("time", "value"), pl.Float64),
-}
+_SETTING: Final = _schema("settings", "run_id")
+_MEASUREMENT: Final = _schema("measurements", "run_id")
+_BIN: Final = _schema("distributions", "run_id")
+_POINT: Final = _schema("series", "run_id")
+_SAID: Final = {"log": pl.Int64()} | _schema("diagnostics", "source", "severity")
 
 
 @dataclass
@@ -91,7 +85,10 @@ class _Table:
 
     def frame(self) -> pl.DataFrame:
         """Return the rows in the order of the logs."""
-        examples = pl.DataFrame(self.rows, schema=self.schema, orient="row")
+        columns = zip(*self.rows, strict=True) if self.rows else repeat(())
+        examples = pl.DataFrame(
+            [pl.Series(name, values, kind) for (name, kind), values in zip(self.schema.items(), columns)]
+        )
         if not self.picks:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
         logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
@@ -110,8 +107,8 @@ class _Table:
         if name == "line" or self.schema[name] == pl.Float64:
             values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # which makes None NaN
             return pl.Series(name, values[order], nan_to_null=True).cast(self.schema[name])
-        if all(isinstance(part, np.ndarray) for part in parts):
-            return pl.Series(name, np.concatenate(parts)[order].tolist(), dtype=self.schema[name])
+        if all(isinstance(part, pl.Series) for part in parts):
+            return pl.concat(parts)[order].alias(name)
         return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])[order]
 
 
@@ -189,7 +186,7 @@ class Collector:
             (rows.setdefault(known, len(rows)), log.at, line, log.first + share)
             for log in group.logs
             if log.layout is not None
-            for known, line, share in group.lore.bins_of(log.layout, group.numbers.words[log.first :])
+            for known, line, share in group.lore.bins_of(log.layout, log.labels(group.numbers))
         ]
         if found:
             picks, logs, lines, places = zip(*found, strict=True)

@@ -9,12 +9,14 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean.examples import ENDS, Example, span_of
 from fsbench_kit.formats.clean.lines import Lore, Printed
 from fsbench_kit.formats.clean.logs import Log, places, units
 from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
+from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.text import shortened
 from fsbench_kit.model.records import Bin, Diagnostic, How, Measurement, Run, Setting
 from fsbench_kit.model.units import Rounding
@@ -37,7 +39,7 @@ class Group:
         """Take logs of which all lines are known, or can be learned; yield the indexes of the others."""
         for log in logs:
             number = 0
-            if log.layout is not None and not self.lore.knows(log.layout, self.numbers.words[log.first :]):
+            if log.layout is not None and not self.lore.knows(log.layout, log.labels(self.numbers)):
                 example = Example.of(owner, self.example.clean, log)
                 if example is None or example.figures_alone() != self.example.figures_alone():
                     yield log.at
@@ -62,8 +64,7 @@ class Group:
 
     def words(self, place: int) -> list[str]:
         """Return the number at a place of each log."""
-        words: list[str] = self.numbers.words[self.at[:, place]].tolist()
-        return words
+        return self.numbers.words(self.at[:, place])
 
     def lines(self, items: Sequence[Measurement | Setting | Bin]) -> Floats | None:
         """Return on which lines something stands, a row for each log, unless that is the same in all of them."""
@@ -137,10 +138,13 @@ SHARE: Final = Printed(How("%", "nearest"))
 
 @dataclass(eq=False)
 class Read:
-    """All figures of the logs of a group, a row for each log; and what is to be said of these."""
+    """All figures of the logs of a group, a row for each log; and what is to be said of these.
+
+    The texts stand log by log in one column.
+    """
 
     group: Group
-    texts: NDArray[Any]
+    texts: pl.Series
     value: Floats
     low: Floats
     high: Floats
@@ -153,7 +157,9 @@ class Read:
             group, logs=[group.logs[row] for row in rows], which=[group.which[row] for row in rows.tolist()]
         )
         ends = (self.value, self.low, self.high, self.shares)
-        return Read(some, self.texts[rows], *(end[rows] for end in ends))
+        width = self.value.shape[1]
+        of_rows = np.add.outer(width * rows, np.arange(width)).ravel()
+        return Read(some, self.texts[of_rows], *(end[rows] for end in ends))
 
     def of_given(self) -> Read:
         """Return the figures of those logs that were given, without those of examples that were read before."""
@@ -197,9 +203,10 @@ class Read:
         group, example = self.group, self.group.example
         columns = {name: np.array(values) for name, values in group.repeated.items()}
         lines = group.lines(example.run.measurements)
+        width = len(example.run.measurements)
         many = []
         for number, item in enumerate(example.run.measurements):
-            own: dict[str, Any] = {"text": self.texts[:, number]}
+            own: dict[str, Any] = {"text": TextColumn(self.texts, number, width)}
             own |= {name: column for name, column in columns.items() if getattr(item, name) is not None}
             for name, end in zip(ENDS, (self.value, self.low, self.high), strict=True):
                 if getattr(item, name) is not None or example.zero_of(number) is not None:
@@ -309,9 +316,9 @@ def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
 def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], columns: Sequence[Floats]) -> Read:
     """Put what was read of the numbers of a group in place of what its example has there."""
     example, width = group.example, len(group.example.figures)
-    texts = group.numbers.words[at[:, :width]]
-    has_suffix = np.array(list(map(bool, suffixes)), dtype=np.bool_)[which[:, :width]]
-    texts[has_suffix] += np.array(suffixes, dtype=object)[which[:, :width][has_suffix]]
+    texts = group.numbers.text[at[:, :width].ravel()]
+    if any(suffixes):
+        texts += pl.Series(suffixes)[which[:, :width].ravel()]
     zeros = [example.zero_of(column) for column in range(width)]
     may_be_zero = np.array([zero is not None for zero in zeros])
     ends, own = [column.reshape(at.shape) for column in columns], example.ends

@@ -14,10 +14,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean.numbers import Indexes
 from fsbench_kit.model.records import Bin, How
@@ -84,6 +83,8 @@ class Layout:
         The number of each of those in the log.
     cells
         The bins on the other lines.
+    labels
+        Which of the log's numbers the labels of these are.
     """
 
     plain: str
@@ -92,6 +93,7 @@ class Layout:
     kept: Indexes
     lines: tuple[int, ...]
     cells: tuple[LabelledBin, ...]
+    labels: Indexes
 
     @classmethod
     def of(cls, kind: str, lines: Lines) -> Layout:
@@ -115,7 +117,13 @@ class Layout:
                 places.append(place)
             number += count
         return cls(
-            "\n".join(plain), tuple(heads), tuple(numbers), np.array(kept, np.int64), tuple(places), tuple(cells)
+            "\n".join(plain),
+            tuple(heads),
+            tuple(numbers),
+            np.array(kept, np.int64),
+            tuple(places),
+            tuple(cells),
+            np.array([cell.number for cell in cells], np.int64),
         )
 
 
@@ -146,7 +154,7 @@ class Lore:
     printed
         How a figure is printed, by its place and the line that tells the units.
     bins
-        By a bin's name and label: its metric and its ends.
+        By a bin's name and the code of its label: its metric and its ends.
     places
         Before each line that has to be there: what bins are of.
     """
@@ -156,33 +164,34 @@ class Lore:
     places: dict[int, tuple[str, str, str | None]] = field(default_factory=dict)
     heads: set[tuple[int, str]] = field(default_factory=set)
 
-    def learn_bins(self, layout: Layout, numbers: NDArray[Any], bins: Sequence[Bin]) -> bool:
+    def learn_bins(self, layout: Layout, labels: Sequence[int], bins: Sequence[Bin]) -> bool:
         """Learn from bins on lines that may be there or not; return whether all that was seen agrees."""
         of_line: dict[int, list[Bin]] = defaultdict(list)
         for item in bins:
             of_line[item.line or 0].append(item)
-        cells: dict[int, list[LabelledBin]] = defaultdict(list)
-        for cell in layout.cells:
-            cells[cell.line].append(cell)
+        cells: dict[int, list[tuple[LabelledBin, int]]] = defaultdict(list)
+        for cell, label in zip(layout.cells, labels, strict=True):
+            cells[cell.line].append((cell, label))
         if any(len(of_line[line]) != len(each) for line, each in cells.items()):
             return False
         for line, each in cells.items():
-            for cell, item in zip(each, of_line[line], strict=True):
+            for (cell, label), item in zip(each, of_line[line], strict=True):
                 known = item.metric, item.low, item.high
                 place = item.operation, item.scope, item.part
-                is_new = self.bins.setdefault((cell.name, numbers[cell.number]), known) == known
+                is_new = self.bins.setdefault((cell.name, label), known) == known
                 if not is_new or self.places.setdefault(cell.gap, place) != place:
                     return False
         return True
 
-    def knows(self, layout: Layout, numbers: NDArray[Any]) -> bool:
+    def knows(self, layout: Layout, labels: Sequence[int]) -> bool:
         """Whether everything on the lines of a log was seen before."""
         return self.heads.issuperset(enumerate(layout.heads)) and all(
-            cell.gap in self.places and (cell.name, numbers[cell.number]) in self.bins for cell in layout.cells
+            cell.gap in self.places and (cell.name, label) in self.bins
+            for cell, label in zip(layout.cells, labels, strict=True)
         )
 
-    def bins_of(self, layout: Layout, numbers: NDArray[Any]) -> Iterator[tuple[tuple[object, ...], int, int]]:
+    def bins_of(self, layout: Layout, labels: Sequence[int]) -> Iterator[tuple[tuple[object, ...], int, int]]:
         """Yield the bins of a log on such lines: what they are, on which line, and which number is their share."""
-        for cell in layout.cells:
-            known = self.bins[cell.name, numbers[cell.number]]
+        for cell, label in zip(layout.cells, labels, strict=True):
+            known = self.bins[cell.name, label]
             yield (*self.places[cell.gap], *(known or ())), cell.line, cell.number + 1

@@ -68,6 +68,10 @@ class Log(NamedTuple):
         place = bisect_left(self.layout.lines, line)
         return place if self.layout.lines[place : place + 1] == (line,) else None
 
+    def labels(self, numbers: Numbers) -> list[int]:
+        """Return codes of the labels of those of its bins that other logs of its kind may lack."""
+        return [] if self.layout is None else numbers.codes[self.first + self.layout.labels].tolist()
+
     @property
     def text(self) -> Text:
         """It as a text of which the places in the file are known."""

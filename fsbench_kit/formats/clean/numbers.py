@@ -46,6 +46,8 @@ class Numbers:
         How many characters each is long, and with the blanks before it.
     places
         How many decimal places each has.
+    text
+        The numbers as they are printed.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -72,15 +74,15 @@ class Numbers:
             pl.Series("text", texts, pl.String).cast(pl.Binary).gather(of)
         )
         words = where.select(pl.col("text").bin.slice(pl.col("start"), pl.col("length")).cast(pl.String))
-        self._text = words.to_series().extend(pl.Series([""]))
+        self.text = words.to_series().extend(pl.Series([""]))
 
     def add(self, texts: Sequence[str]) -> list[int]:
         """Take in more texts before anything is asked of their numbers; return where those of each begin."""
         if not texts:
             return []
         other = Numbers(texts)
-        before = len(self._text) - 1
-        self._text = self._text[:before].append(other._text)
+        before = len(self.text) - 1
+        self.text = self.text[:before].append(other.text)
         self.lengths, self.places = (
             np.concatenate([own[:before], more])
             for own, more in ((self.lengths, other.lengths), (self.places, other.places))
@@ -88,35 +90,34 @@ class Numbers:
         self.widths = np.concatenate([self.widths, other.widths])
         return [before + first for first in other.first[:-1]]
 
-    @cached_property
-    def words(self) -> NDArray[Any]:
-        """As printed."""
-        return self._text.to_numpy()
+    def words(self, at: Indexes) -> list[str]:
+        """Return some numbers as they are printed."""
+        return self.text[at].to_list()
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
         """The same number for what is printed alike."""
-        return self._text.hash().to_numpy()
+        return self.text.hash().to_numpy()
 
     @cached_property
     def whole(self) -> Floats:
         """What each is without its point; 2^63 if it is larger than 2^64."""
-        values = self._text.cast(pl.Float64, strict=False).fill_null(np.inf).to_numpy()
+        values = self.text.cast(pl.Float64, strict=False).fill_null(np.inf).to_numpy()
         whole: Floats = np.rint(values * 10.0**self.places)
         for number in np.flatnonzero(whole >= _MOST_EXACT).tolist():
-            digits = self._text[number].replace(".", "")
+            digits = self.text[number].replace(".", "")
             whole[number] = float(digits) if digits and int(digits) < 2**64 else 2**63
         return whole
 
     @cached_property
     def has_leading_zero(self) -> NDArray[np.bool_]:
         """Whether the first digit of each is a 0."""
-        return self._text.str.starts_with("0").to_numpy()
+        return self.text.str.starts_with("0").to_numpy()
 
     @cached_property
     def is_round(self) -> NDArray[np.bool_]:
         """Whether each has decimal places, and all of them are 0."""
-        return self._text.str.contains(r"\.0+$").to_numpy()
+        return self.text.str.contains(r"\.0+$").to_numpy()
 
     def quantities(self, at: Indexes, hows: Sequence[How], which: Indexes) -> tuple[Floats, Floats, Floats]:
         """Return the values and bounds of some numbers that are figures.
@@ -124,7 +125,7 @@ class Numbers:
         Parameters
         ----------
         at
-            Which numbers.
+            Which numbers; below 0 for none.
         hows
             The ways in which figures are printed.
         which
@@ -152,10 +153,10 @@ class Numbers:
         value = whole * above / (power * below)
         low = np.maximum(doubled - of_each(_BELOW[how.rounding] for how in hows), 0) * above / (2 * scale * below)
         high = (doubled + of_each(_ABOVE[how.rounding] for how in hows)) * above / (2 * scale * below)
-        words = self.words[at]
-        for row in np.flatnonzero(~is_exact & (words != "")).tolist():
+        for row in np.flatnonzero(~is_exact & (at >= 0)).tolist():
             how = hows[which[row]]
-            amount = quantity(f"{words[row]}{how.suffix}", how.unit, rounding=how.rounding, digits=how.digits)
+            printed = f"{self.text[at[row].item()]}{how.suffix}"
+            amount = quantity(printed, how.unit, rounding=how.rounding, digits=how.digits)
             value[row], low[row], high[row] = amount.value, amount.low or 0, amount.high or 0
         if any(how.factor is not None for how in hows):
             by = of_each(1 if how.factor is None else how.factor for how in hows)
