@@ -87,8 +87,7 @@ def told(claim: ClaimFacts, finding: Finding) -> str:
     if claim.size is None or not (finding.is_known or relation.of_settings):
         return found
     size = "" if finding.size in (None, "reproduces") else f"; {_SIZES[finding.size]}"
-    taken_as = _taken_as(claim, is_open=finding.size == "within the interval")
-    return f"{found} (stated: {relation.limit}{claim.size}{taken_as}{size})"
+    return f"{found} (stated: {relation.limit}{claim.size}{_taken_as(claim)}{size})"
 
 
 _SIZES: Final = {
@@ -99,16 +98,14 @@ _SIZES: Final = {
 }
 
 
-def _taken_as(claim: ClaimFacts, *, is_open: bool) -> str:
-    """Say what counts as a stated size, where that is more than what rounds to its digits, or leaves it open."""
+def _taken_as(claim: ClaimFacts) -> str:
+    """Say what counts as a stated size, where that is more than what rounds to its digits."""
     if claim.band is not None:
         return f", taken as {claim.band[0]} to {claim.band[1]}"
     relation = RELATIONS[str(claim.relation)]
     counts = relation.stated(claim)
-    if counts is None or counts.low is None or counts.high is None or counts.closed:
+    if counts is None or counts.low is None or counts.high is None or not str(claim.size).startswith("about"):
         return ""
-    if not str(claim.size).startswith("about"):
-        return ", which is all that rounds to it" if is_open else ""
     return f", taken as {relation.range_text(counts.low, counts.high, metric_of(claim))}"
 
 

@@ -249,7 +249,7 @@ def summary_table(found: pl.DataFrame) -> Table:
         yield _range_text(row["prediction_low"], row["prediction_high"])
 
     shown = tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))
-    caption = f"Over {over}s, taken for some of many" if shown else "No cell has intervals in two of them."
+    caption = f"Over {over}s, as a sample of many" if shown else "No cell has intervals in two of them."
     return Table(caption, columns if shown else (), (Group(None, shown),))
 
 

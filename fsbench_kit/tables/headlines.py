@@ -62,7 +62,7 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
             for verdict, say in _SAYS.items()
             if not (of := between.filter(verdict=verdict)).is_empty()
         ]
-    return [*said, *summary(rows)]
+    return list(dict.fromkeys([*said, *summary(rows)]))  # where two groups have one effect, both say the same
 
 
 _ASKED: Final = (

@@ -37,9 +37,12 @@ def effect_names(rows: pl.DataFrame, among: pl.DataFrame) -> list[str]:
 
     def parts(row: dict[str, object]) -> Iterator[str]:
         label = cell_label(row, names)
+        is_rate = row["metric"] in _RATES
         if label:
             yield label
-        if not label or (several and row["metric"] not in _RATES):
+        if not label and is_rate and row["operation"]:
+            yield str(row["operation"])  # which is faster; a rate is not
+        elif not label or (several and not is_rate):
             yield metric_within(str(row["metric"]), str(row["statistic"]))
 
     return [", ".join(parts(row)) for row in rows.iter_rows(named=True)]

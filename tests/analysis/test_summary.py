@@ -1,4 +1,4 @@
-"""Ratios over hosts and studies, taken for some of many."""
+"""Ratios over hosts and studies, as a sample of many."""
 
 import numpy as np
 import polars as pl

@@ -91,7 +91,7 @@ def test_of_few_kernels_each_is_compared_with_the_one_before_in_the_order_of_ver
     assert found.levels == ["6.6", "6.9", "6.12", "6.15"]
     (change,) = found.changes.to_dicts()
     assert (change["before"], change["since"], change["verdict"]) == ("6.9", "6.12", "worse")
-    assert tables.trend_findings(found)[0].startswith("Since kernel 6.12, ")
+    assert tables.trend_findings(found)[0].startswith("Since kernel 6.12, read is 20")
     assert [row["level"] for row in found.course.to_dicts() if row["ratio"] == 1.0] == ["6.6"]
     drawn = charts.trend_lines(found).to_dict()
     assert drawn["spec"]["layer"][0]["encoding"]["x"]["scale"]["domain"] == found.levels

@@ -450,6 +450,14 @@ def test_a_gate_goes_by_the_ratio_and_not_by_what_rounding_allows() -> None:
     assert gate(table, 1.05)["outcome"].to_list() == ["worse"]
 
 
+@pytest.mark.parametrize(("n", "outcome"), [(2, "undecided"), (3, "passes")])
+def test_two_runs_pass_no_gate_however_alike(n: int, outcome: str) -> None:
+    same = [100.0, 100.01, 99.99]
+    table = compared(rates(same[:n], [99.99, 100.0, 100.01][:n]))
+    assert table["ci_low"][0] > 1 / 1.05
+    assert gate(table, 1.05)["outcome"].to_list() == [outcome]
+
+
 def test_a_gate_tells_first_of_what_loses_most_and_a_bound_stands_by_its_end() -> None:
     """ext4 did at least twice what xfs did; in another cell xfs loses a tenth, in a third four fifths."""
     bound = figure(None, metric="file_rate", state="censored", low=42000.0)

@@ -1037,7 +1037,7 @@ def test_what_only_the_description_says_is_said_to_be_so(tmp_path: Path, said: s
     (tmp_path / "study.toml").write_text(study.format(claim=claim), encoding="utf-8")
     (row,) = fsb.audit(tmp_path).rows(named=True)
     assert row["verdict"] == "no data"
-    assert row["reason"] == f"a: direct I/O is true on a by the study's description alone (stated: {said})."
+    assert row["reason"] == f"a: direct I/O: yes on a by the study's description alone (stated: {said})."
 
 
 def test_a_mistyped_metric_is_the_files_mistake(tmp_path: Path) -> None:

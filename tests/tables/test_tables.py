@@ -425,6 +425,8 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
         "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",
     ]
     assert len(tables.findings(comparison({}))) == 1
+    others = [{"level": "xfs"}, {"level": "btrfs", "ratio": 2.0, "ci_high": 2.5, "ci_low": 1.5}]
+    assert [text.split()[0] for text in tables.findings(comparison(*others))] == ["btrfs", "xfs"]  # each once
 
 
 def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: Compare) -> None:
