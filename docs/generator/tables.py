@@ -116,7 +116,7 @@ def _type(annotation: Any) -> str:
 
 def _default(field: FieldInfo, said: str) -> str:
     if field.is_required():
-        return "" if "without it" in said else "needed"
+        return "" if re.search("without it|by default", said) else "needed"
     if field.default_factory is not None or field.default in (None, (), {}):
         return ""
     default = field.default

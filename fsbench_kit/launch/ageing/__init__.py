@@ -1,4 +1,4 @@
-"""Filesystems that are filled and churned before a run: they rank otherwise than empty ones.
+"""Ageing: filling and churning a filesystem before its runs, because aged ones rank differently from empty ones.
 
 ::
 
@@ -21,20 +21,20 @@ from pydantic import Field
 
 from fsbench_kit.launch.schema import PlanTable, Whole
 
-_PROGRAM: Final = str(Path(__file__).parent)  # of a folder, Python runs the __main__.py
+_PROGRAM: Final = str(Path(__file__).parent)  # Python runs the __main__.py in this folder
 
 
 class Ageing(PlanTable):
-    """How a filesystem is aged before its first run.
+    """How to age a filesystem before its first run.
 
     Attributes
     ----------
     fill
-        The share of it that is full then; 0 leaves it as mkfs made it.
+        How full the filesystem gets, as a share; 0 leaves it as mkfs made it.
     churn
-        How often as many bytes are removed and written anew, in files of other sizes.
+        How many times that amount of data is deleted and rewritten, in files of other sizes.
     seed
-        Decides the files.
+        Determines the files.
     """
 
     fill: Annotated[float, Field(ge=0, le=0.95, description="a share from 0 to 0.95", examples=[0.8])]
@@ -43,7 +43,7 @@ class Ageing(PlanTable):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
+        """The ageing as settings, keyed by `fsbench_kit.model.vocabulary.SETTINGS`."""
         return {"fill": f"{self.fill:g}", "churn": f"{self.churn if self.fill else 0:g}"}
 
     def command(self, directory: str, *count: str) -> tuple[str, ...]:
@@ -52,14 +52,14 @@ class Ageing(PlanTable):
         Parameters
         ----------
         *count
-            A command that makes the filesystem count its space, where a sync does not.
+            A command that makes the filesystem update its count of free space, if a sync does not.
         """
         return (sys.executable, _PROGRAM, directory, f"{self.fill:g}", f"{self.churn:g}", str(self.seed), *count)
 
     def written(self, capacity: int) -> int:
-        """Return the bytes that this writes to a filesystem that holds so many."""
+        """Return the bytes that ageing writes to a filesystem of the given capacity."""
         return int(self.fill * (1 + self.churn) * capacity)
 
 
 AGED: Final = Field(description='a table with "fill", and perhaps "churn" and "seed"')
-"""What stands in a plan under ``aged``."""
+"""The field ``aged`` of a plan."""

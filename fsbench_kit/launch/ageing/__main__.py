@@ -1,13 +1,14 @@
-"""Fills a filesystem with files and churns them, until it is as full as was asked for.
+"""Fills a filesystem with files and churns them, until it is as full as requested.
 
-``__main__.py DIRECTORY FILL CHURN SEED [COMMAND...]``: the files are in a new directory ``aged`` in this one, and
-stay there. The command, if there is one, makes the filesystem count its space where a sync does not.
-Their sizes are log-uniform from 4 KiB to 4 MiB, or less where the filesystem is small. Churning takes a file at
-random and removes it, cuts it short or overwrites a few blocks of it, and writes as many bytes again: so free
-space is scattered, and files are in pieces. What is written cannot be compressed. Says in a line what came of it;
-fails where the level is not reached within 1 % of the filesystem.
+``__main__.py DIRECTORY FILL CHURN SEED [COMMAND...]``: the files go to a new directory ``aged`` in DIRECTORY, and
+stay there. The command, if any, makes the filesystem update its count of free space where a sync does not.
 
-Needs Python and nothing else: launches run this file by its path.
+File sizes are log-uniform from 4 KiB to 4 MiB, or less if the filesystem is small. Churning picks a random file,
+deletes it, truncates it or overwrites a few of its blocks, and writes the same number of bytes again, so that free
+space is scattered and files are fragmented. The data is incompressible. Prints one line about the result, and
+fails if the level is not reached within 1 % of the filesystem.
+
+Needs nothing but Python: launches run this file by its path.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from typing import Final
 _BLOCK: Final = 4096
 _LARGEST: Final = 4 * 2**20
 _SHARE: Final = 128
-"""The largest file takes this part of the filesystem at most."""
+"""The largest file takes at most 1/128 of the filesystem."""
 _NEAR: Final = 0.01
-"""How far from the level is near enough."""
+"""The tolerance of the fill level, as a share."""
 _SYNC: Final = 2**24
-"""So many bytes are written between two syncs: then they have their places."""
+"""Bytes written between two syncs, at which they are allocated."""
 _OVERWRITTEN: Final = 4
-"""So many blocks of a file are overwritten at once."""
+"""How many blocks of a file are overwritten at once."""
 _PER_DIRECTORY: Final = 100
 _ROUNDS: Final = 20
 _TRIES: Final = 5
-"""How often files are removed for one that finds no space."""
+"""How many times files are deleted to make room for one that finds no space."""
 
 
 class Files:
@@ -54,22 +55,22 @@ class Files:
 
     @property
     def capacity(self) -> int:
-        """The bytes of the filesystem."""
+        """The size of the filesystem in bytes."""
         space = os.statvfs(self._directory)
         return space.f_blocks * space.f_frsize
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of files."""
         return len(self._files)
 
     def over(self, fill: float) -> int:
-        """Return how many bytes there are too many, once all is on the device; below 0, how many are missing."""
+        """Return by how many bytes the fill level is exceeded after a sync; negative if bytes are missing."""
         used, room = self._space()
         return int(used - fill * room)
 
     def level(self) -> float:
-        """Return how full it is, as ``df`` says it: of what can be had at all."""
+        """Return how full the filesystem is, as ``df`` computes it: relative to the space available to users."""
         used, room = self._space()
         return used / room
 
@@ -80,7 +81,7 @@ class Files:
         return used * space.f_frsize, (used + space.f_bavail) * space.f_frsize
 
     def grow(self, size: int) -> None:
-        """Write files of so many bytes."""
+        """Write files with this many bytes in total."""
         end, tries = self.written + size, 0
         while self.written < end:
             try:
@@ -89,17 +90,17 @@ class Files:
                 tries += 1
                 if error.errno != errno.ENOSPC or tries > _TRIES:
                     raise
-                # What was removed is free after a sync for some, and in part taken by what notes where files are.
+                # Some filesystems free deleted space only after a sync, and use part of it for metadata.
                 self.shrink(_SYNC)
                 self._settle()
 
     def shrink(self, size: int) -> None:
-        """Remove files of so many bytes, one at least."""
+        """Delete files with this many bytes in total, at least one file."""
         while size > 0 and self._files:
             size -= self._remove()
 
     def churn(self, size: int) -> None:
-        """Write so many bytes in place of others."""
+        """Replace this many bytes of existing data."""
         end = self.written + size
         while self.written < end and self._files:
             if (chance := self._chance.random()) < 0.5:
@@ -128,7 +129,7 @@ class Files:
         return size
 
     def _cut(self) -> int:
-        """Cut a file short by half, and return what was gained."""
+        """Truncate a file to half its size, and return the bytes gained."""
         number = self._chance.randrange(len(self._files))
         path, size = self._files[number]
         left = size // 2 // _BLOCK * _BLOCK
@@ -153,7 +154,7 @@ class Files:
             self._sync()
 
     def _settle(self) -> None:
-        """Wait until what was removed is free, and what was written has its place."""
+        """Wait until deleted space is free and written data is allocated."""
         self._sync()
         if self._count:
             subprocess.run(self._count, stdout=subprocess.DEVNULL, check=True)
@@ -183,7 +184,7 @@ def main(directory: str, fill: str, churn: str, seed: str, *count: str) -> int:
 
 
 def _settle(files: Files, goal: float) -> None:
-    """Write or remove files until the level is reached."""
+    """Write or delete files until the fill level is reached."""
     for _ in range(_ROUNDS):
         if abs(files.level() - goal) <= _NEAR / 2:
             return

@@ -1,4 +1,4 @@
-"""Runs a published study's workload again, at a scale of one's own, and compares both effects.
+"""Repeats a published study's workload at a scale of your choice, and compares the effects of both.
 
 ::
 
@@ -7,13 +7,13 @@
     result = launch(again.plan, root=Path.cwd())
     side_by_side(published, fsb.read(result.folder))
 
-What is run is what the logs say ran; where a log is silent it is the command that the article states, and that is
-said. A replication on another machine can neither prove a published figure nor refute it: it shows how much of an
-effect is the workload's, and how much is not.
+It runs what the logs say was run or, where a log is silent, the command that the article states; the latter is
+reported. A replication on another machine can neither prove nor refute a published figure: it shows how much of an
+effect is due to the workload.
 
-`published` says what a study ran, `targets` on what, `scale` how much smaller it gets; `plan` makes a plan of
-these, `here` says whether this machine can run it and for how long, `comparison` sets what came of it beside what
-was published, and `differences` says what else may have made the difference.
+`published` reads what a study ran, `targets` on what, and `scale` shrinks it; `plan` makes a plan from these.
+`here` tells whether this machine can run it and for how long. `comparison` compares the result with the published
+figures, and `differences` lists what else may explain the difference.
 """
 
 from __future__ import annotations

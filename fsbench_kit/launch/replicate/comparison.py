@@ -1,4 +1,4 @@
-"""What came of a replication, beside what was published."""
+"""Compares the results of a replication with the published ones."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ _SAME: Final = (
     "baseline",
     "level",
 )
-"""What has to be equal in both. The size of files is not among it: that is what the scale changes."""
+"""Columns that must be equal in both. File size is not among them, because the scale changes it."""
 _UNTOLD: Final = ("block_size", "threads", "iodepth")
-"""Of these, what a study may keep to itself."""
+"""Those of these columns that a study may leave unstated."""
 
 
 def side_by_side(
@@ -79,43 +79,43 @@ def side_by_side(
     metrics: Sequence[str] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """Set the ratios of a published study beside those of its replication.
+    """Compare the ratios of a published study with those of its replication.
 
     Parameters
     ----------
     published, replicated
         The runs of both.
     baseline, metrics
-        As in `fsbench_kit.compare`; without a baseline, the study's, or its first filesystem that was run again.
+        As in `fsbench_kit.compare`. By default, the baseline is the study's, or its first replicated filesystem.
     left_out
-        Filesystem or tool -> why it was not run again, as `fsbench_kit.launch.replicate.left_out` tells.
+        Filesystem or tool -> why it was not replicated, as returned by `fsbench_kit.launch.replicate.left_out`.
 
     Returns
     -------
     pl.DataFrame
-        One row for each published ratio; the columns are `COLUMNS`. ``published_low`` and ``published_high`` are
-        what the rounding of single runs allows, which is no confidence interval, or the confidence interval where
-        the study repeated its runs. ``ci_low`` and ``ci_high`` are of the replication's mean; between
-        ``prediction_low`` and ``prediction_high`` one more ratio like the published one is expected, of as many
-        runs as that rests on.
+        One row per published ratio; the columns are `COLUMNS`. ``published_low`` and ``published_high`` are the
+        confidence interval if the study repeated its runs; for single runs they only bound the rounding error.
+        ``ci_low`` and ``ci_high`` are the interval of the replication's mean. ``prediction_low`` and
+        ``prediction_high`` are the range expected for a further ratio from as many runs as the published one.
 
-        ``direction`` is what the verdict of `fsbench_kit.compare` on the replication says of the published one:
-        ``same`` and ``opposite`` where both have one, ``no difference`` where the replication shows that there is
-        none, ``open`` where one of them has no direction, ``not comparable`` where more than the filesystem may
-        have made the replication's, and ``not run`` where it has no such figure; ``notes`` then say why.
+        ``direction`` compares the published direction with the verdict of `fsbench_kit.compare` on the
+        replication: ``same`` or ``opposite`` if both have a direction, ``no difference`` if the replication shows
+        that there is none, ``open`` if one of them has no direction, ``not comparable`` if more than the
+        filesystem may explain the replication's ratio, and ``not run`` if it has no such figure; ``notes`` says
+        why.
 
-        ``size`` is where the published ratio lies: ``inside`` of what is expected of one more like it, or
-        ``outside``; null where there is no interval.
+        ``size`` is ``inside`` or ``outside``: whether the published ratio lies in the range expected for a further
+        one. It is null if there is no interval.
 
-        ``reasons`` are the codes why the comparison of the replication says less than one might expect.
-        Metrics of one ``effect`` share its verdict, and the row that ``stands_for_effect`` counts for all of them.
+        ``reasons`` are the codes that limit the comparison of the replication. Metrics of one ``effect`` share its
+        verdict; the row that ``stands_for_effect`` counts for all of them.
 
     Notes
     -----
-    A published ratio varies by its own runs and the replication's mean by its, so on logarithms the prediction
-    interval is ``sqrt(1 + n/k)`` times as wide as the mean's, where n is the number of pairs behind the mean and
-    k that behind the published ratio: 1 for single runs, 3 for means of three. Without pairs both are harmonic
-    means of the groups' numbers of runs.
+    The published ratio varies with its runs and the replication's mean with its own. On log scale, the prediction
+    interval is therefore ``sqrt(1 + n/k)`` times as wide as that of the mean, where n is the number of pairs
+    behind the mean and k that behind the published ratio: 1 for single runs, 3 for means of three. Without pairs,
+    both are harmonic means of the groups' numbers of runs.
 
     Examples
     --------
@@ -166,10 +166,10 @@ _OF_OURS: Final = ("ratio", "ci_low", "ci_high", "confidence", "n_baseline", "n_
 
 
 def _joined(theirs: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
-    """Set rows of one tool beside those of the same cell; what the study nowhere tells is no part of the cell.
+    """Join the rows of one tool on their cells, ignoring columns that the study never states.
 
-    Rows that only the size of their files sets apart belong together in their order. Of an effect's rows those
-    that were run again come first.
+    Rows that differ only in file size are matched in order. Among the rows of an effect, replicated ones come
+    first.
     """
     untold = [name for name in _UNTOLD if theirs[name].null_count() == theirs.height]
     blank = again.with_columns(pl.lit(None, again.schema[name]).alias(name) for name in untold)
@@ -189,7 +189,7 @@ def _joined(theirs: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
 
 
 def _predicted() -> dict[str, pl.Expr]:
-    """Return between what one more ratio of as many runs as the published one is expected."""
+    """Return the range expected for a further ratio from as many runs as the published one."""
     theirs = [pl.col(f"n_{group}") * pl.col(f"averaged_over_{group}").fill_null(1) for group in _GROUPS]
     ours = [pl.col(f"n_{group}_again") for group in _GROUPS]
     published_pairs, pairs = (2 / (1 / baseline + 1 / candidate) for baseline, candidate in (theirs, ours))
@@ -202,7 +202,7 @@ _GROUPS: Final = ("baseline", "candidate")
 
 
 def _direction() -> pl.Expr:
-    """Return what a verdict on the replication says of the published direction."""
+    """Return how the replication's verdict relates to the published direction."""
     low, high = (pl.coalesce(f"published_{end}", "published_ratio") for end in ("low", "high"))
     above, below = low > 1, high < 1
     equal = (low >= 1 / pl.col("margin")) & (high <= pl.col("margin"))
@@ -222,7 +222,7 @@ def _direction() -> pl.Expr:
 
 
 def _why(row: Mapping[str, str], ran: set[tuple[str, str]], left_out: Mapping[str, str]) -> str:
-    """Say why a published ratio has no counterpart."""
+    """Return why a published ratio has no counterpart."""
     for key in (row["baseline"], row["level"], row["tool"]):
         if key in left_out:
             return left_out[key]
@@ -239,19 +239,19 @@ def replications(
     *studies: str | PathLike[str] | Iterable[str | PathLike[str]],
     replicated: str | PathLike[str] = "raw_results/replicated",
 ) -> pl.DataFrame:
-    """Set the ratios of several studies beside those of their replications.
+    """Compare the ratios of several studies with those of their replications.
 
     Parameters
     ----------
     *studies
-        Folders of studies, or folders that hold such.
+        Folders of studies, or folders that contain them.
     replicated
-        The folder with the replications: that of a study ``x`` is called ``x-again``.
+        The folder of the replications; the one of study ``x`` is called ``x-again``.
 
     Returns
     -------
     pl.DataFrame
-        The rows of `side_by_side`, study by study; a study without a replication has them too.
+        The rows of `side_by_side`, study by study, including studies without a replication.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def replications(
 
 
 def reproduced(found: pl.DataFrame) -> pl.DataFrame:
-    """Count what became of the published effects of each study.
+    """Count how the published effects of each study were reproduced.
 
     Parameters
     ----------
@@ -282,10 +282,10 @@ def reproduced(found: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row for each study: ``effects``, of which each counts once, however many metrics tell of it; of these
-        ``run`` again, and of these those of each of `DIRECTIONS`. ``judged`` are those in which both have a
-        direction or show that there is none; ``size`` of those in the same direction, how many published ratios
-        lie where one more like them is expected.
+        One row per study. ``effects`` counts each published effect once, however many metrics describe it; ``run``
+        counts those that were replicated, followed by a count for each of `DIRECTIONS`. ``judged`` counts those in
+        which both have a direction or the replication shows no difference. ``size`` counts those with the same
+        direction whose published ratio lies in the range expected for a further one.
 
     Examples
     --------
@@ -308,6 +308,6 @@ def reproduced(found: pl.DataFrame) -> pl.DataFrame:
 
 
 JUDGED: Final = ("same", "opposite", "no difference")
-"""The directions of effects that a replication can judge."""
+"""Directions that decide about an effect."""
 DIRECTIONS: Final = (*JUDGED, "open", "not comparable")
-"""What a replication can say of the direction of an effect."""
+"""How a replicated effect can relate to the published direction."""

@@ -1,4 +1,4 @@
-"""What was otherwise in a replication than in the study, and what that may have done to its figures."""
+"""Differences between a replication and the published study, and their possible effect on the figures."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
-    """List what was otherwise in a replication than in the study, as far as the study tells.
+    """List the settings that differ between a replication and its study, as far as the study states them.
 
     Returns
     -------
     pl.DataFrame
-        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
-        the workload, the system or the target that the study tells and that is not the same in the replication.
-        Where it holds for all filesystems, ``filesystem`` is null.
+        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row per setting of the
+        workload, the system or the target that the study states and the replication does not share. ``filesystem``
+        is null for differences that apply to all filesystems.
 
     Examples
     --------
@@ -73,7 +73,7 @@ _KINDS: Final = ("workload", "system", "target")
 
 
 def caveats(replicated: Dataset) -> list[str]:
-    """Say what bears a filesystem's name in a replication and is not what people think of by that name.
+    """Return warnings about implementations that differ from what a filesystem's name suggests.
 
     Examples
     --------
@@ -95,14 +95,14 @@ def caveats(replicated: Dataset) -> list[str]:
 
 
 def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tuple[str, ...]:
-    """Say what sizes, times and the machine's memory may have made of a replication's figures, or hidden in them.
+    """Describe how different sizes, times and memory may have created or hidden effects in a replication.
 
     Parameters
     ----------
     published, replicated
         The runs of both.
     plan
-        That of the replication.
+        The replication's plan.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tup
 def _of_memory(
     pairs: Sequence[tuple[Workload, Workload | None]], then: int | None, machine: int | None
 ) -> Iterator[str]:
-    """Name workloads whose files fit into memory now, and say whether the study's did."""
+    """Yield a sentence for each workload whose files now fit into memory, saying whether the study's did."""
     for workload, before in pairs:
         now = workload.tuning.memory_limit or machine
         if now is None or not workload.space or workload.space > 2 * now or workload.is_direct:
@@ -141,7 +141,7 @@ def _of_memory(
 
 
 def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]:
-    """Name each time that is shorter than the study's."""
+    """Yield a sentence for each run time that is shorter than the study's."""
     shorter = {
         (workload.stated_seconds, before.stated_seconds): None
         for workload, before in pairs
@@ -155,7 +155,7 @@ def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]
 
 
 _SHORT: Final = 0.05
-"""Seconds below which the start of a program, one or two thousandths of a second, is a part of what is timed."""
+"""Seconds below which a program's start-up time, one or two milliseconds, is a noticeable part of the result."""
 
 
 def _of_starts(replicated: Dataset) -> Iterator[str]:

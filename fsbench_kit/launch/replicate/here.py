@@ -1,4 +1,4 @@
-"""What can be run again on this machine, and what comes with the kit where it cannot."""
+"""What this machine can replicate, and the replications that come with the package where it cannot."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 
 def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
-    """Say why a plan is not run on this machine; ``None`` where it can be. Nothing is run.
+    """Return why a plan cannot be run on this machine, or ``None`` if it can. Nothing is run.
 
     Parameters
     ----------
     where
-        ``recorded`` where nothing is to be run, or a folder with runs; else ``images`` or ``directories``.
+        ``recorded`` or a folder with runs, to run nothing; otherwise ``images`` or ``directories``.
     plan
-        What would be run.
+        The plan that would be run.
     root
         The project's root.
 
     Raises
     ------
     RequestError
-        If `where` is another.
+        If `where` is anything else.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
 
 
 def left_out(published: Dataset, folder: Path) -> dict[str, str]:
-    """Say what a launch left out of a replication, and why.
+    """Return what a launch left out of a replication, and why.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ _LEFT_OUT: Final = re.compile(
 
 
 def recorded(study: str, root: Path, where: str = "recorded") -> Path:
-    """Return the folder with runs that are there, from the project's root.
+    """Return the folder of existing runs, relative to the project's root.
 
-    Without a folder in `where` it is the replication of the study that comes with the kit.
+    By default this is the replication that comes with the package.
 
     Raises
     ------
     RequestError
-        If there is none.
+        If it does not exist.
 
     Examples
     --------
@@ -136,16 +136,16 @@ def recorded(study: str, root: Path, where: str = "recorded") -> Path:
 
 
 def expected_seconds(study: str, plan: Plan, root: Path) -> float | None:
-    """Return how long a replication should take, by the recorded one; ``None`` where there is none.
+    """Estimate the duration of a replication from the recorded one; ``None`` if there is none.
 
-    What a recorded run took besides its stated time is taken to grow with the sizes of the workload.
+    The time that recorded runs took beyond their stated time is assumed to grow with the sizes of the workload.
 
     Parameters
     ----------
     study
         The published study.
     plan
-        What would be run.
+        The plan that would be run.
     root
         The project's root.
 
@@ -175,7 +175,7 @@ def expected_seconds(study: str, plan: Plan, root: Path) -> float | None:
 
 
 def _took(folder: Path) -> dict[str, float]:
-    """Return the seconds from the end of one run to that of the next, by the workload of the latter."""
+    """Return the seconds between the ends of consecutive runs, by the workload of the later one."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(f"*/{RUN_FILE}")]
     records = sorted((one for one in records if one["ended_at"]), key=lambda one: str(one["ended_at"]))
     took: dict[str, list[float]] = {}
@@ -190,7 +190,7 @@ def _amount(workload: Workload) -> int:
 
 
 def space_by_scale(published: Dataset) -> dict[str, int]:
-    """Return the bytes that a replication needs at each scale: for an image, and what is copied to it.
+    """Return the bytes that a replication needs at each scale, for an image and for what is copied to it.
 
     Examples
     --------

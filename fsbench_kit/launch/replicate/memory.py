@@ -1,7 +1,7 @@
-"""How much memory a run of a replication has: the same share of its files as in the study.
+"""How much memory a replicated run gets: the same proportion to its files as in the study.
 
-A machine of today holds in its memory what kept a server's disk busy for hours. So the page cache would serve what
-the study read from its disks, and a run of a minute would never reach them.
+Modern machines can hold in memory what once kept a server's disk busy for hours. Without a limit, the page cache
+would serve what the study read from its disks, and a run of a minute would never reach them.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.workloads import Workload
 
 SHARE: Final = 1 / 4
-"""Of the files of a run, where nothing tells the memory of the study's machine."""
+"""Memory as a share of a run's files, if the memory of the study's machine is not known."""
 _MIB: Final = 2**20
 LEAST: Final = 128 * _MIB
-"""Programs themselves need some memory, and more where they run as 64 jobs: below this they might be killed."""
+"""The least memory in which programs can run. Some run as 64 jobs, which might be killed below this."""
 
 
 def memory_of(dataset: Dataset) -> int | None:
-    """Return the least memory of a dataset's machines."""
+    """Return the smallest memory of a dataset's machines."""
     told = effective(dataset.settings).filter(key="memory")["value"].unique()
     return min((size for text in told if (size := capacity(text)) is not None), default=None)
 
 
 def memory_share(workload: Workload, memory: int | None) -> float | None:
-    """Return the share of its files that memory is to hold at most.
+    """Return the largest share of a workload's files that may fit into memory.
 
     Parameters
     ----------
     workload
-        As it ran in the study.
+        The workload as run in the study.
     memory
-        What is known of the study's machine.
+        The memory of the study's machine, if known.
 
     Returns
     -------
     float | None
-        ``None`` for direct I/O, and where all files fitted into the memory of the study too.
+        ``None`` for direct I/O, and if all files fitted into memory in the study too.
     """
     if not workload.space or workload.is_direct:
         return None
@@ -50,6 +50,6 @@ def memory_share(workload: Workload, memory: int | None) -> float | None:
 
 
 def memory_limit(workload: Workload, share: float) -> int | None:
-    """Return the memory for a run, in whole MiB; ``None`` where that is too little for programs to live in."""
+    """Return the memory limit of a run in whole MiB, or ``None`` if programs need more than that."""
     limit = int((workload.space or 0) * share) // _MIB * _MIB
     return limit if limit >= LEAST else None

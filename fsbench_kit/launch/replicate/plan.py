@@ -1,4 +1,4 @@
-"""Makes a plan of what a published study ran, and says how the plan departs from that."""
+"""Turns a published study into a plan, and describes how the plan departs from the study."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """A plan that runs a study's workload again.
+    """A plan that repeats a study's workload.
 
     Attributes
     ----------
     study
         The published study.
     plan
-        What is to be run.
+        The plan to launch.
     changes
-        What `departures` says of the plan.
+        How the plan departs from the study, as returned by `departures`.
 
     Examples
     --------
@@ -60,32 +60,32 @@ def replication(
 ) -> Replication:
     """Derive a plan from the runs of a published study.
 
-    All filesystems get the same workloads with the same flags, on one machine, in rounds of random order, each run
-    on a filesystem made for it. Where this machine can limit it, memory, page cache included, is as small beside
-    the files as in the study; nothing else of the machine is looked at. Filesystems that it lacks are left out
-    when the plan is launched.
+    All filesystems get the same workloads with the same flags, on one machine, in rounds with a random order, and
+    each run gets a fresh filesystem. If this machine supports it, memory including page cache is limited to the
+    same proportion to the files as in the study; nothing else about the machine matters here. Filesystems that it
+    lacks are left out when the plan is launched.
 
     Parameters
     ----------
     published
         The study's data.
     scale
-        ``minutes``, ``laptop`` or ``article`` of `fsbench_kit.launch.replicate.SCALES`; or limits of one's own.
+        ``minutes``, ``laptop`` or ``article`` from `fsbench_kit.launch.replicate.SCALES`, or custom limits.
     repeats
-        How often each run is made; by default as the scale says. The study's own number hardly ever allows an
-        interval.
+        How many times to repeat each run; by default as the scale says, because the study's own number rarely
+        allows an interval.
     directories
-        Where to run. Without any, each of the study's filesystems gets an image of its own, which needs root.
+        Where to run. By default, each of the study's filesystems gets an image of its own, which needs root.
     seed
-        Of the plan.
+        The plan's seed.
     name
-        What the study is called; by default as its runs say.
+        The study's name; by default as its runs say.
 
     Raises
     ------
     RequestError
-        If the data are of several studies, there is no such scale, none of the runs can be planned, or neither the
-        runs nor `directories` tell what to run on.
+        If there are runs from several studies, the scale does not exist, no run can be planned, or neither the
+        runs nor `directories` say what to run on.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def replication(
         filled = max(max(workload.space or 0, workload.most_files * _PER_INODE) for workload in made)
         size = max(_LEAST_IMAGE, 2**20 * math.ceil(filled / _FILLED / 2**20))
         least = min((one for w in made if (one := w.tuning.memory_limit)), default=None)
-        # fio lays no file out for these, so that the filesystem beneath an image would note each block by itself:
-        # that slows the run, and takes minutes to remove.
+        # fio does not preallocate files for these, so that the filesystem beneath an image would record each block
+        # separately, which slows the run and takes minutes to remove.
         scattered = any(getattr(workload, "rw", None) == "randwrite" for workload in made)
         shape: PlanTable = {"size": size}
         if scattered and size <= _WRITTEN:
@@ -140,7 +140,7 @@ def replication(
 
 
 def _scaled(table: PlanTable, limits: Limits, had: int | None) -> PlanTable:
-    """Return a workload within limits, and with as small a memory beside its files as in the study."""
+    """Return a workload within the limits, with memory in the same proportion to its files as in the study."""
     share = memory_share(_workload(shrunk(table, Limits())), had)
     if share is None:
         return shrunk(table, limits)
@@ -165,28 +165,28 @@ def _study(published: Dataset) -> str:
 
 AGAIN: Final = "-again"
 _LEAST_IMAGE: Final = 512 * 2**20
-"""Below this mkfs takes an image for a small disk, and mkfs.xfs refuses some."""
+"""Below this, mkfs treats an image as a small disk, and mkfs.xfs rejects some sizes."""
 _LEAST_TIMEOUT: Final = 300
-"""Seconds that a run is given, even where it should be done much earlier."""
+"""The smallest timeout of a run in seconds, even if it should finish much earlier."""
 _WRITTEN: Final = 8 * 2**30
-"""The bytes that are written into an image beforehand at most: more would take longer than the runs."""
+"""The most bytes to write into an image beforehand; more would take longer than the runs."""
 _SLOWEST: Final = 5e6
-"""Bytes a second that the slowest disk writes, which decides when a run without a time has failed."""
+"""Bytes per second that the slowest disk writes, for the timeout of runs without a time limit."""
 _PER_INODE: Final = 16 * 2**10
-"""The bytes of an image for which mkfs.ext4 makes one inode; others make more, or as many as they need."""
+"""Image bytes per inode of mkfs.ext4; other filesystems create more, or as many as they need."""
 _FILLED: Final = 0.6
-"""The share of an image, and of its inodes, that the files take at most."""
+"""The largest share of an image, and of its inodes, that files may take."""
 
 
 def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
-    """Say how a plan departs from what a study did, and what is not certain about that.
+    """Describe how a plan departs from the study, and what is uncertain about that.
 
     Parameters
     ----------
     published
         The study's data.
     plan
-        One that `replication` derived from it, at any scale; also as a launch of it wrote it down.
+        A plan that `replication` derived from it at any scale, or such a plan as recorded by its launch.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
 
 
 def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
-    """Say how much smaller a workload is than in the study."""
+    """Yield sentences about how much smaller a workload is than in the study."""
     if workload.scale is None or not then:
         return
     now, scale = workload.model_dump(), workload.scale
@@ -237,7 +237,7 @@ def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
 
 
 def _memory(workload: Workload, then: PlanTable, had: int | None) -> Iterator[str]:
-    """Say how much memory a run has, where that is limited, and where it is too little to be."""
+    """Yield sentences about a run's memory limit, or why there is none."""
     if (limit := workload.tuning.memory_limit) is not None:
         times = f"its files are {(workload.space or 0) / limit:.2g} times as large"
         study = "; nothing tells how much memory the study had" if had is None else ", as in the study"

@@ -1,4 +1,4 @@
-"""What a published study ran, as far as its logs and its article tell."""
+"""What a published study ran, according to its logs and its article."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(dataset: Dataset) -> dict[str, dict[str, str]]:
-    """Return the settings of each run, the strongest origin of each."""
+    """Return the settings of each run, with the strongest origin of each."""
     known: dict[str, dict[str, str]] = {run: {} for run in dataset.runs["run_id"]}
     for run, key, value in effective(dataset.settings).select("run_id", "key", "value").rows():
         known.setdefault(run, {})[key] = value
@@ -31,16 +31,16 @@ def settings_of(dataset: Dataset) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Workloads:
-    """What a study ran.
+    """The workloads that a study ran.
 
     Attributes
     ----------
     tables
-        Tables of a plan, each workload once.
+        Tables of a plan, one per distinct workload.
     repaired
-        A sentence for each way in which the study did not treat its filesystems alike, and these tables do.
+        Sentences about differences between the study's filesystems that these tables remove.
     left_out
-        A sentence for each kind of run that no plan can be made of.
+        Sentences about runs that cannot be planned.
     """
 
     tables: tuple[PlanTable, ...]
@@ -49,14 +49,14 @@ class Workloads:
 
 
 def workloads(published: Dataset) -> Workloads:
-    """Return what a study ran: each workload once, and the same for all filesystems.
+    """Return the distinct workloads of a study, the same for all filesystems.
 
-    A workload is named by its pattern or tool; where several have that name, by what sets them apart.
+    A workload is named after its pattern or tool; workloads with the same name get their differences as a suffix.
 
     Raises
     ------
     RequestError
-        If not one of its runs can be planned.
+        If none of its runs can be planned.
     """
     known = settings_of(published)
     operations = dict(
@@ -81,12 +81,12 @@ def workloads(published: Dataset) -> Workloads:
 
 
 def _table(tool: str, settings: dict[str, str], operations: Iterable[str]) -> PlanTable:
-    """Return the table of a plan for a run, checked.
+    """Return the validated plan table of a run.
 
     Raises
     ------
     RequestError
-        If a setting is missing, or is what no plan can have, such as a range.
+        If a setting is missing, or has a value that a plan cannot express, such as a range.
     """
     try:
         table = WORKLOADS[tool].table_from(settings, set(operations))
@@ -102,7 +102,7 @@ def _table(tool: str, settings: dict[str, str], operations: Iterable[str]) -> Pl
 
 
 def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable], list[str]]:
-    """Make one workload of those that differ in flags, and ran on different filesystems: the more usual one."""
+    """Merge workloads that differ only in flags and ran on different filesystems; the commonest flags win."""
     groups: dict[str, list[tuple[PlanTable, list[str]]]] = {}
     for table, filesystems in ran:
         work = {key: value for key, value in table.items() if not isinstance(value, bool)}
@@ -111,7 +111,7 @@ def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable],
     for group in groups.values():
         usual, _ = max(group, key=lambda one: len(set(one[1])))
         often = Counter(name for _, filesystems in group for name in set(filesystems))
-        if len(group) == 1 or max(often.values()) > 1:  # the study itself compares the flags
+        if len(group) == 1 or max(often.values()) > 1:  # the study itself compares these flags
             tables += [table for table, _ in group]
             continue
         tables.append(usual)
@@ -127,7 +127,7 @@ def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable],
 
 
 def _named(tables: list[PlanTable]) -> list[PlanTable]:
-    """Tell workloads of one name apart: by the size that sets them apart, else by a number."""
+    """Make equal names distinct, by the size that differs or else by a number."""
     named = []
     for table in tables:
         same = [other for other in tables if other["name"] == table["name"]]
@@ -141,6 +141,6 @@ def _named(tables: list[PlanTable]) -> list[PlanTable]:
 
 
 def only_stated(published: Dataset) -> list[str]:
-    """Return the settings of the workload that nobody but the article tells."""
+    """Return the workload settings that only the article states."""
     known = effective(published.settings).filter(origin="stated")
     return [key for key in known["key"].unique().sort() if setting_kind(key) == "workload" and key in SETTINGS]

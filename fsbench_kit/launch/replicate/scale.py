@@ -1,4 +1,4 @@
-"""How much smaller than the published study a replication is."""
+"""Scales: how much smaller a replication is than the published study."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ PlanTable = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one run of a replication may use.
+    """Limits for one run of a replication.
 
     Attributes
     ----------
     space
-        The bytes that its files hold at most.
+        The most bytes that its files may hold.
     written
-        The bytes that it is sure to write at most, for those that no time ends.
+        The most bytes that it is sure to write, for runs without a time limit.
     seconds
-        How long it runs, for those that a time ends.
+        The run time, for runs with a time limit.
     files
-        How many files it has at most, where their number is what makes it smaller.
+        The largest number of files, for workloads that shrink by this number.
     memory
-        The memory that it has, where its files are to be larger than that: they shrink with it.
+        The run's memory. Files that must be larger than memory are sized in proportion to it.
     repeats
-        How often it is made on each filesystem.
+        How many times to repeat it on each filesystem.
 
     Examples
     --------
@@ -51,16 +51,16 @@ SCALES: Final = {
     "laptop": Limits(space=2**31, written=5 * 2**30, seconds=5, files=10_000, memory=2**29),
     "article": Limits(),
 }
-"""Name -> what one run may use."""
+"""Name -> limits for one run."""
 
 
 def limits_of(scale: str | Limits) -> Limits:
-    """Return the limits of a scale's name.
+    """Return the limits of a named scale.
 
     Raises
     ------
     RequestError
-        If there is no such scale.
+        If the scale does not exist.
     """
     if isinstance(scale, Limits):
         return scale
@@ -70,15 +70,15 @@ def limits_of(scale: str | Limits) -> Limits:
 
 
 def shrunk(table: PlanTable, limits: Limits) -> PlanTable:
-    """Return a workload that keeps within limits: its amounts made smaller by one factor, in whole units.
+    """Return a workload within the limits: all its amounts are reduced by one factor, in whole units.
 
-    Where files get smaller and the study's runs had a time to end at, the new ones go on for their time, where the
-    tool can do that: else they would be over at once.
+    If files shrink and the study's runs had a time limit, the new ones keep running until theirs, if the tool
+    supports that; otherwise they would end at once.
 
     Raises
     ------
     RequestError
-        If its tool's runs cannot be made smaller.
+        If runs of its tool cannot be reduced.
     """
     scale = WORKLOADS[table["tool"]].scale
     if scale is None:
@@ -89,7 +89,7 @@ def shrunk(table: PlanTable, limits: Limits) -> PlanTable:
     share = min(1.0, _room(smaller, limits))
     if share == 1:
         return smaller
-    for _ in range(_TRIES):  # what is rounded to whole units may be a little too much still
+    for _ in range(_TRIES):  # rounding to whole units may still exceed a limit
         for key, amount in scale.amounts.items():
             if key in table:
                 unit = math.prod(table.get(part, 1) if isinstance(part, str) else part for part in amount.whole)
@@ -105,11 +105,11 @@ def shrunk(table: PlanTable, limits: Limits) -> PlanTable:
 
 _TRIES: Final = 3
 _WHOLE: Final = 4096
-"""Bytes of which sizes are whole numbers: a block, and iozone's smallest record."""
+"""The unit of sizes in bytes: a block, and iozone's smallest record."""
 
 
 def _room(table: PlanTable, limits: Limits) -> float:
-    """Return how many times as much as a workload takes the limits allow."""
+    """Return the factor by which a workload may grow until it reaches a limit."""
     workload = WORKLOADS[table["tool"]].model_validate(table)
     return min(
         limits.space / (workload.space or 1),
@@ -119,5 +119,5 @@ def _room(table: PlanTable, limits: Limits) -> float:
 
 
 def _counts(workload: Workload) -> bool:
-    """Whether a number of its files is what makes a workload smaller."""
+    """Return whether a workload shrinks by its number of files."""
     return workload.scale is not None and not all(amount.in_bytes for amount in workload.scale.amounts.values())

@@ -1,4 +1,4 @@
-"""What a replication runs on: an image for each of a study's filesystems, made and mounted as the study says."""
+"""The targets of a replication: an image for each of the study's filesystems, set up as in the study."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def images(published: Dataset, memory: int | None = None) -> list[PlanTable]:
-    """Return a target for each filesystem of a study, with the study's own options as far as they can be had.
+    """Return a target for each filesystem of a study, with the study's options where available.
 
-    Where runs have so little memory, ZFS caches in a quarter of it. They have no sizes yet. Those that this
-    machine lacks are left out when they are launched. Where one filesystem of the study keeps no times of access,
-    none does.
+    If memory is limited, ZFS gets a quarter of it for its cache. The targets have no sizes yet; those that this
+    machine lacks are left out at launch. If one filesystem of the study records no access times, none does.
     """
     tables: list[PlanTable] = []
     without_atime = any(_is_without_atime(stated) for _, stated in _stated(published))
@@ -46,7 +45,7 @@ def images(published: Dataset, memory: int | None = None) -> list[PlanTable]:
 
 
 def target_changes(published: Dataset, plan: Plan) -> Iterator[str]:
-    """Say what a study states of its filesystems and a plan's targets do not have."""
+    """Yield sentences about what a study states of its filesystems and a plan's targets lack."""
     targets = {target.expected_filesystem: target for target in plan.target}
     changed = [
         name
@@ -83,9 +82,9 @@ def _stated(published: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 _MIB: Final = 2**20
 _MOST_ARC: Final = 2**34
-"""What zfs-fuse allows."""
+"""The largest ARC size that zfs-fuse accepts."""
 _FORCE: Final = ("-f", "-F")
-"""Options of mkfs that every launch gives."""
+"""Options of mkfs that every launch adds."""
 
 _VFS: Final = frozenset(
     {"noatime", "nodiratime", "relatime", "strictatime", "lazytime", "sync", "dirsync", "async"}
@@ -96,9 +95,9 @@ _OWN: Final = {
     "ext4": ("data", "delalloc", "nodelalloc", "dioread_nolock"),
     "xfs": ("logbsize", "largeio", "swalloc"),
 }
-"""Options of a filesystem's own that today's kernels take. Barriers are not among them: xfs has them always."""
+"""Filesystem-specific options that current kernels accept. Barriers are not included: XFS always has them."""
 _PLAIN: Final = frozenset({"", "rw", "defaults", "seclabel", "attr2", "inode64", "noquota", "inode32"})
-"""What a mount shows or takes and that asks for nothing."""
+"""Mount options that request nothing special."""
 
 
 def _is_passed_on(option: str, filesystem: str, options: Sequence[str]) -> bool:
@@ -122,7 +121,7 @@ def _asks_no_atime(target: Target) -> bool:
 
 _NOATIME: Final = "noatime"
 _ATIME: Final = ("atime", "relatime", "strictatime", "lazytime")
-"""What a mount says of times of access besides that."""
+"""Other mount options about access times."""
 
 
 def _zfs(stated: Mapping[str, str], *, without_atime: bool) -> PlanTable:
@@ -141,4 +140,4 @@ def _zfs(stated: Mapping[str, str], *, without_atime: bool) -> PlanTable:
 
 
 _NOT_OPTIONS: Final = frozenset({"mountpoint", "canmount", "altroot", "layout", "arc_size"})
-"""Where a pool and its datasets lie, and on which disks, which is for the launch to say; and zfs-fuse's cache."""
+"""Properties that the launch itself decides, such as where pools and datasets lie, and zfs-fuse's cache."""

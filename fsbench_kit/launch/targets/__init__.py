@@ -1,9 +1,9 @@
-"""What runs are made on: each kind of target is available or not, is made ready for a run, and removed again.
+"""Targets: what runs are made on. Each kind checks its availability, is prepared for a run, and is removed again.
 
-Nothing is ever written outside a scratch folder; and no block device is named to any command but one that was made
-here, or one that a person has named twice and that passes `fsbench_kit.launch.devices`. `steps` holds that.
+Nothing is ever written outside a scratch folder. Commands only get block devices that were created here, or that a
+person has named twice and that pass `fsbench_kit.launch.devices`; `steps` enforces this.
 
-To add a kind: write a module like `loop`, and name its class here.
+To add a kind, write a module like `loop` and list its class here.
 """
 
 from __future__ import annotations

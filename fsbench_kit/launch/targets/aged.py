@@ -11,25 +11,25 @@ from fsbench_kit.launch.targets.steps import Command
 
 
 class AgedTarget(BaseTarget, ABC):
-    """What a plan says of any target with a filesystem of its own.
+    """The plan keys of targets with a filesystem of their own.
 
     Attributes
     ----------
     aged
-        How it is filled and churned before a run; without it, a run finds it as mkfs made it.
+        How to fill and churn the filesystem before a run; by default a run finds it as mkfs made it.
     """
 
     count_command: ClassVar[Command] = ()
-    """What makes the filesystem count its free space, where a sync does not."""
+    """A command that makes the filesystem update its count of free space, if a sync does not."""
 
     aged: Annotated[Ageing, AGED] | None = None
 
     @property
     def ageing(self) -> Ageing | None:
-        """How it is aged, if it is."""
+        """How the filesystem is aged, if it is."""
         return self.aged if self.aged is not None and self.aged.fill else None
 
     @property
     def ageing_commands(self) -> tuple[Command, ...]:
-        """The command that fills and churns it."""
+        """The command that fills and churns the filesystem."""
         return (self.ageing.command(self.commands.directory, *self.count_command),) if self.ageing else ()

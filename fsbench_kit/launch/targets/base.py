@@ -1,4 +1,4 @@
-"""What a plan says of any target, and what the runner needs to know of it."""
+"""The base class of targets: plan keys that all kinds share, and their interface to the runner."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Folders(NamedTuple):
     Attributes
     ----------
     root
-        Where the relative directories of a plan begin.
+        The directory to which relative directories in a plan refer.
     to
-        Where its study goes, relative to that or absolute.
+        The folder for its study, relative to `root` or absolute.
     """
 
     root: Path
@@ -47,11 +47,11 @@ class Folders(NamedTuple):
         return self.directory(self.to)
 
     def directory(self, name: str | Path) -> Path:
-        """Return a directory that a plan names."""
+        """Return the path of a directory that a plan names."""
         return (self.root / name).resolve()
 
     def command_to_resume(self, *words: str) -> str:
-        """Return the command that resumes a study, which words name, or the latest one."""
+        """Return the command that resumes a study, given its name and options, or else the latest one."""
         to = [] if self.to == LAUNCHED else ["--to", str(self.to)]
         return shlex.join(["fsbench", "launch", "--resume", *words, *to])
 
@@ -72,30 +72,30 @@ class BaseTarget(VariedTable, ABC):
     Attributes
     ----------
     name
-        What its runs are called; without it, as its filesystem or else its kind.
+        The name in run names; by default that of the filesystem or kind.
     optional
-        Whether it is left out, with a note, where it is not available.
+        Whether to leave the target out, with a note, if it is not available.
     filesystems
-        Where its runs get their filesystem from; without it, as the plan says.
+        Where its runs get their filesystem from; by default as the plan says.
     tuning
-        Settings of the kernel for its runs; those that it does not name are the plan's.
+        Kernel settings for its runs, which override the plan's.
     before
-        Commands before each of its runs, after those of the plan.
+        Commands to execute before each of its runs, after those of the plan.
     after
-        Commands after each of its runs, before those of the plan.
+        Commands to execute after each of its runs, before those of the plan.
     """
 
     isolated: ClassVar[bool] = True
-    """Whether it needs mounts of its own, and so root."""
+    """Whether the target needs a mount namespace of its own, and so root."""
 
     is_raw: ClassVar[bool] = False
-    """Whether it is a device without a filesystem."""
+    """Whether the target is a device without a filesystem."""
 
     own_devices: ClassVar[bool] = False
-    """Whether it has block devices that were made for it, or that are named twice."""
+    """Whether the target has block devices that were created for it or named twice."""
 
     own_cache: ClassVar[str | None] = None
-    """What it caches besides the kernel, and keeps where the kernel's caches are dropped."""
+    """A cache besides the kernel's, which survives dropping the kernel's caches."""
 
     name: Name
     optional: Truth = False
@@ -110,47 +110,47 @@ class BaseTarget(VariedTable, ABC):
         return named(table)
 
     def is_told(self, key: str) -> bool:
-        """Look whether it is the filesystem, which is a column of its own."""
+        """Return whether runs report the key; the filesystem has a column of its own."""
         return key == "filesystem"
 
     def place(self, folders: Folders) -> Path:
-        """Return the directory in which its scratch folder is made: by default, where the results go."""
+        """Return the directory for the target's scratch folder; by default, that of the results."""
         return folders.results
 
     def problem(self, folders: Folders) -> str | None:
-        """Say why it is not available on this machine, apart from isolation; ``None`` where it is.
+        """Return why the target is not available on this machine, apart from isolation, or ``None`` if it is.
 
-        This only looks, and may be asked at any time.
+        This has no side effects and may be called at any time.
         """
         if lack := not_installed(*self.programs):
             return lack
         place = self.place(folders)
-        if not place.is_dir():  # the folder for results is made when the launch begins
+        if not place.is_dir():  # the folder for results is created when the launch starts
             return None if place == folders.results else f"{place} is not a directory"
         return None if os.access(place, os.W_OK | os.X_OK) else f"{place} cannot be written to"
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
-        """Return it without the options that this machine lacks, and a sentence for each of these."""
+        """Return the target without options that this machine lacks, and a sentence for each of them."""
         return self, ()
 
     @property
     def block_devices(self) -> dict[str, str | None]:
-        """The block devices whose content it destroys, as the plan names them, each with what may be on it."""
+        """The block devices that it overwrites, as named in the plan, with the content that may be destroyed."""
         return {}
 
     @property
     def expected_filesystem(self) -> str | None:
-        """The type of filesystem that it will have; ``None`` where that is seen only when it is there."""
+        """The filesystem type it will have; ``None`` if this is only known once it is mounted."""
         return None
 
     @property
     def asked_mount_options(self) -> str:
-        """The mount options that the plan names."""
+        """The mount options in the plan."""
         return ""
 
     @property
     def capacity(self) -> int | None:
-        """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
+        """The size in bytes, including metadata; ``None`` if the plan does not determine it."""
         return None
 
     @abstractmethod
@@ -159,7 +159,7 @@ class BaseTarget(VariedTable, ABC):
 
     @property
     def ageing(self) -> Ageing | None:
-        """How its filesystem is aged before the runs; ``None`` where it is not."""
+        """How the filesystem is aged before the runs; ``None`` if it is not."""
         return None
 
     @property
@@ -169,34 +169,34 @@ class BaseTarget(VariedTable, ABC):
 
     @property
     def written(self) -> int:
-        """The bytes that are written to make it ready, as far as they are known."""
+        """The bytes that preparing it writes, as far as they are known."""
         return 0
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
+        """The programs that prepare it; the first determines the version of the filesystem's tools."""
         return ()
 
     @property
     def trims(self) -> bool:
-        """Whether the device beneath is to be told, between runs, what its filesystem no longer uses."""
+        """Whether to discard unused blocks of the filesystem between runs."""
         return True
 
     @property
     def commands(self) -> Commands:
-        """What `ready` runs."""
+        """The commands that `ready` executes."""
         return Commands(make=(), directory=".", remove=())
 
     @abstractmethod
     def ready(self, folder: Path, consent: Consent) -> AbstractContextManager[Ready]:
-        """Make it ready in a folder, and take it away again afterwards, which may be after several runs.
+        """Prepare the target in a folder, and remove it on exit, possibly after several runs.
 
         Parameters
         ----------
         folder
-            An empty folder in its place, of its own.
+            An empty folder of its own, in its place.
         consent
-            Which block devices may be overwritten.
+            The block devices that may be overwritten.
 
         Raises
         ------
@@ -206,16 +206,16 @@ class BaseTarget(VariedTable, ABC):
 
     @property
     def restoring(self) -> Restoring | None:
-        """How each run gets the filesystem that was made for the first; ``None`` where it cannot."""
+        """How the filesystem is restored for each run; ``None`` if it cannot be."""
         return None
 
     def age(self, made: Ready, folder: Path) -> None:
-        """Age what `ready` yielded in a folder, if it is to be aged. The files stay beside those of the runs.
+        """Age a prepared target, if it is to be aged. The files stay beside those of the runs.
 
         Raises
         ------
         StepError
-            If the level is not reached.
+            If the fill level is not reached.
         """
         for command in self.ageing_commands:
             if not made.undo(folder, command):
@@ -224,18 +224,18 @@ class BaseTarget(VariedTable, ABC):
             made.settings |= self.ageing.settings
 
     def keep(self, made: Ready, folder: Path) -> None:
-        """Keep the state that a filesystem with snapshots is in, for `restored`."""
+        """Save the current state of a filesystem with snapshots, for `restored`."""
         if self.restoring is not None:
             made.run(folder, *self.restoring.keep)
 
     @contextmanager
     def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
-        """Give a run the state that was kept.
+        """Provide a run with the saved state.
 
         Parameters
         ----------
         made, folder
-            What `ready` yielded in which folder.
+            What `ready` yielded, and in which folder.
 
         Raises
         ------

@@ -1,6 +1,6 @@
-"""A filesystem on an encrypted image (dm-crypt), made afresh. Needs root.
+"""A fresh filesystem on an encrypted image (dm-crypt). Needs root.
 
-The key is random, and gone with the launch.
+The key is random and disappears with the launch.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class CryptTarget(ImageTarget):
     Attributes
     ----------
     cipher
-        As ``cryptsetup`` names it.
+        The cipher, as ``cryptsetup`` names it.
     key_size
-        The size of its key in bits.
+        The key size in bits.
     """
 
     kind: Literal["crypt"]
@@ -49,17 +49,17 @@ class CryptTarget(ImageTarget):
     ] = 512
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for dm-crypt, and what any image needs."""
+        """Check for dm-crypt and for what every image needs."""
         return super().problem(folders) if has_device_mapper() else NO_DEVICE_MAPPER
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those of the filesystem, and cryptsetup."""
+        """The filesystem's programs and cryptsetup."""
         return (*super().programs, CRYPTSETUP)
 
     @property
     def commands(self) -> Commands:
-        """Make an image, open it with a key, format and mount what that makes of it."""
+        """Create an image, open it with a key, and format and mount the resulting device."""
         return Commands(
             make=(*self._write, *attach_commands("image", LOOP), self._open, *self.format_commands(_MAPPED)),
             directory="mount",
@@ -77,7 +77,7 @@ class CryptTarget(ImageTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make, open, format and mount an image. What is open outlives this process, and is found by its name."""
+        """Create, open, format and mount an image. The open device outlives this process, but is found by name."""
         del consent
         name = launch_name(folder)
         made = Ready(

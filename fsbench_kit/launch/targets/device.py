@@ -1,7 +1,7 @@
-"""A block device, named in the plan and again by whoever launches it. Its content is destroyed. Needs root.
+"""A block device, named in the plan and confirmed by whoever launches it. Its content is destroyed. Needs root.
 
-It is refused if anything speaks against it (`fsbench_kit.launch.devices`): before anything starts, and again
-before each mkfs. When the launch is over, it holds the filesystem of its last run.
+It is refused if anything speaks against it (`fsbench_kit.launch.devices`), before anything starts and again before
+each mkfs. After the launch, it contains the filesystem of its last run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class DeviceTarget(FilesystemTarget):
     device
         A disk without partitions, or a partition.
     signature
-        What is on it and may be destroyed by the first run. Later ones overwrite what this launch has made there,
-        and nothing else.
+        The existing content that the first run may destroy. Later runs only overwrite what this launch itself
+        created there.
     """
 
     own_devices: ClassVar = True
@@ -62,7 +62,7 @@ class DeviceTarget(FilesystemTarget):
         return {self.device: self.signature}
 
     def space_needed(self, space: int) -> int:
-        """Return 0: all is on the device."""
+        """Return 0: everything is on the device."""
         del space
         return 0
 

@@ -1,4 +1,4 @@
-"""A directory on a filesystem that is mounted already. Needs no privileges."""
+"""A directory on a mounted filesystem. Needs no privileges."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 class DirectoryTarget(BaseTarget):
     """A ``[[target]]`` with ``kind = "directory"``.
 
-    Runs write in fresh subdirectories of it, which are removed afterwards.
+    Runs write to fresh subdirectories, which are removed afterwards.
 
     Attributes
     ----------
     directory
         Where runs write.
     distinct
-        Leave this target out where an earlier target is on the same filesystem.
+        Leave this target out if an earlier target is on the same filesystem.
     """
 
     isolated: ClassVar[bool] = False
@@ -41,12 +41,12 @@ class DirectoryTarget(BaseTarget):
         return folders.directory(self.directory)
 
     def space_needed(self, space: int) -> int:
-        """Return what the workload's files hold."""
+        """Return the size of the workload's files."""
         return space
 
     @property
     def trims(self) -> bool:
-        """No: that would be about all that is free on somebody's filesystem."""
+        """False: trimming would discard all free space of somebody's filesystem."""
         return False
 
     @contextmanager

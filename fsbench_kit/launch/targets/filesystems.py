@@ -1,4 +1,4 @@
-"""The filesystems that can be made on one block device or image, and how each is made."""
+"""The filesystems that can be created on a single block device or image."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filesystem:
-    """A filesystem that mkfs makes on a device or an image, and the kernel mounts.
+    """A filesystem that mkfs creates on a device or image and the kernel mounts.
 
     Attributes
     ----------
     name
-        As the kernel calls it.
+        The kernel's name for it.
     mkfs
-        The program that makes it.
+        The program that creates it.
     mkfs_options
-        Those without which it would ask, or leave work for later: a lazy initialisation would go on behind the
-        runs, and a discard would undo an image's allocation. They end with what sets the label.
+        Options that prevent questions and deferred work: lazy initialisation would continue during the runs, and a
+        discard would undo an image's allocation. The last one sets the label.
     mount_options
-        Those without which a mounted filesystem would do work of its own behind the runs.
+        Options that prevent background work during the runs.
     restoring
-        How each run gets the state of one that is mounted on ``mount``, where it has snapshots.
+        How to restore the state for each run, if the filesystem has snapshots; it is mounted on ``mount``.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Filesystem:
 
     @property
     def problem(self) -> str | None:
-        """Why the kernel cannot mount it; ``None`` where it can."""
+        """Why the kernel cannot mount it; ``None`` if it can."""
         return None if self.name in kernel_filesystems() else f"the kernel has no {self.name}"
 
 
@@ -56,7 +56,7 @@ _BY_SUBVOLUMES: Final = Restoring(
     keep=(),
     make=(("btrfs", "subvolume", "snapshot", "mount", _SUBVOLUME),),
     directory=_SUBVOLUME,
-    # What was deleted is cleaned up behind the back of whatever comes next, unless that is waited for.
+    # Deleted subvolumes are cleaned up in the background, during whatever comes next, unless one waits for it.
     remove=(
         ("btrfs", "subvolume", "delete", "--commit-after", _SUBVOLUME),
         ("btrfs", "subvolume", "sync", "mount"),
@@ -73,7 +73,7 @@ FILESYSTEMS: Final = {
         Filesystem("ext3", _mkfs("ext3", "e2fsprogs", install=True), ("-F", "-L", LABEL, "-E", _EXT_JOURNAL)),
         Filesystem("ext4", _mkfs("ext4", "e2fsprogs", install=True), ("-F", "-L", LABEL, "-E", _EXT_JOURNAL)),
         Filesystem("xfs", _mkfs("xfs", "xfsprogs", install=True), ("-f", "-K", "-L", LABEL)),
-        # btrfs and f2fs tell the device by themselves what they no longer use, and images lose their allocation.
+        # btrfs and f2fs discard unused blocks by themselves, which would deallocate images.
         Filesystem(
             "btrfs",
             _mkfs("btrfs", "btrfs-progs", install=True),
@@ -89,7 +89,7 @@ FILESYSTEMS: Final = {
         Filesystem("reiserfs", _mkfs("reiserfs", "reiserfsprogs"), ("-f", "-f", "-q", "-l", LABEL)),
     )
 }
-"""Name -> filesystem. To add one is to add its entry here."""
+"""Name -> filesystem. To add one, add its entry here."""
 
 FilesystemName = Annotated[
     str,
@@ -100,7 +100,7 @@ FilesystemName = Annotated[
     ),
 ]
 
-# No slash in these: a path could name a device, and mkfs or mount would write to it.
+# No slashes here: a path could name a device, and mkfs or mount would write to it.
 MkfsWords = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[^/]+$")], ...],
     Field(strict=False, description='a list of words without "/"', examples=[["-m", "reflink=0"]]),
@@ -116,16 +116,16 @@ MountWords = Annotated[
 
 
 class FilesystemTarget(AgedTarget):
-    """What a plan says of any target with a filesystem that mkfs makes and the kernel mounts.
+    """The plan keys of targets with a filesystem that mkfs creates and the kernel mounts.
 
     Attributes
     ----------
     filesystem
-        The filesystem to make.
+        The filesystem to create.
     mkfs_options
         Further options for mkfs.
     mount_options
-        What follows ``-o`` of mount.
+        The options after ``-o`` of mount.
     """
 
     filesystem: FilesystemName
@@ -133,7 +133,7 @@ class FilesystemTarget(AgedTarget):
     mount_options: MountWords | None = None
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for the filesystem, the programs and the directory."""
+        """Check for the filesystem, its programs and the directory."""
         return self._kind.problem or super().problem(folders)
 
     @property
@@ -142,31 +142,31 @@ class FilesystemTarget(AgedTarget):
 
     @property
     def expected_filesystem(self) -> str:
-        """The one asked for."""
+        """The requested filesystem."""
         return self.filesystem
 
     @property
     def asked_mount_options(self) -> str:
-        """Those of the plan, which the kernel need not take."""
+        """The plan's mount options, which the kernel may ignore."""
         return self.mount_options or ""
 
     @property
     def restoring(self) -> Restoring | None:
-        """By its snapshots, if it has any."""
+        """The filesystem's snapshots, if it has any."""
         return self._kind.restoring
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """mkfs, and what attaches and mounts."""
+        """mkfs, and the programs that attach and mount."""
         return (self._kind.mkfs, *SYSTEM_PROGRAMS.values())
 
     def format_commands(self, *devices: str, mkfs: Command = (), mount: Command = ()) -> tuple[Command, Command]:
-        """Return the commands that make it on devices or an image, and mount it on ``mount``.
+        """Return the commands that create the filesystem on devices or an image, and mount it on ``mount``.
 
         Parameters
         ----------
         mkfs, mount
-            Further words for mkfs, and further options of the mount.
+            Further arguments for mkfs, and further mount options.
         """
         options = [*mount, *self._kind.mount_options, *([self.mount_options] if self.mount_options else [])]
         made = (self._kind.mkfs.name, *self._kind.mkfs_options)
@@ -178,7 +178,7 @@ class FilesystemTarget(AgedTarget):
 
 
 def _with_options(mkfs: Command, options: Command) -> Command:
-    """Add options to a command. Of several ``-E``, mke2fs takes the last alone; so theirs become part of ours.
+    """Add options to a command. mke2fs only uses the last ``-E``, so that those of both are merged into one.
 
     >>> _with_options(("mkfs.ext4", "-E", "nodiscard"), ("-m", "0", "-E", "stride=4"))
     ('mkfs.ext4', '-E', 'nodiscard,stride=4', '-m', '0')

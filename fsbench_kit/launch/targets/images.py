@@ -1,4 +1,4 @@
-"""Image files, and the loop devices that are attached to them."""
+"""Image files and the loop devices attached to them."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
 
 Allocation = Literal["unwritten", "written", "sparse"]
-"""How an image has its space.
+"""How the space of an image is allocated.
 
-``unwritten``: it is reserved at once, which costs neither time nor bytes, and cannot run out in the middle of a
-run. At the first write to a block, the filesystem beneath notes that there are data now. ``written``: zeros are
-written to all of it before mkfs, so that few writes are the first; each image costs its size in bytes, and the
-time for these. ``sparse``: it takes space as it is written.
+``unwritten``: reserved at once, which costs neither time nor bytes, and cannot run out in mid-run. On the first
+write to a block, the filesystem beneath has to mark it as written. ``written``: filled with zeros before mkfs, so
+that few writes are first writes; each image costs its size in bytes and the time to write it. ``sparse``:
+allocated on write.
 """
 
 
 class ImagesTarget(BaseTarget, ABC):
-    """What a plan says of the images on which a target lies.
+    """The plan keys of targets on images.
 
     Attributes
     ----------
     size
-        That of each image.
+        The size of each image.
     allocation
-        How images have their space.
+        How the space of images is allocated.
     directory
-        Where they lie; without it, where the results go.
+        The directory of the images; by default, that of the results.
     """
 
     own_devices: ClassVar = True
@@ -51,11 +51,11 @@ class ImagesTarget(BaseTarget, ABC):
 
     @property
     def member_count(self) -> int:
-        """How many images or devices it has."""
+        """The number of images or devices."""
         return 1
 
     def place(self, folders: Folders) -> Path:
-        """Return where images and mount points are made."""
+        """Return the directory for images and mount points."""
         return folders.results if self.directory is None else folders.directory(self.directory)
 
     @property
@@ -64,29 +64,29 @@ class ImagesTarget(BaseTarget, ABC):
         return self.size
 
     def space_needed(self, space: int) -> int:
-        """Return what the images take."""
+        """Return the space that the images take."""
         if self.size is None:
             return 0
         return self.member_count * (space if self.allocation == "sparse" else self.size)
 
     @property
     def written(self) -> int:
-        """The sizes of the images, where they are written."""
+        """The total size of the images, if they are written in advance."""
         return self.member_count * self.size if self.size is not None and self.allocation == "written" else 0
 
     @property
     def image_settings(self) -> dict[str, str]:
-        """What there is to say of the images."""
+        """The images' properties, as settings."""
         return {} if self.size is None else {"image_allocation": self.allocation}
 
     @property
     def trims(self) -> bool:
-        """Not on images: that would undo their allocation."""
+        """False for images: trimming would deallocate them."""
         return self.size is None
 
 
 def image_commands(*names: str, size: int, allocation: Allocation) -> tuple[Command, ...]:
-    """Return the commands that make image files."""
+    """Return the commands that create image files."""
     return tuple(_image_command(name, size, allocation) for name in names)
 
 
@@ -104,8 +104,8 @@ def _image_command(name: str, size: int, allocation: Allocation) -> Command:
 def attach_commands(image: str, loop: str) -> tuple[Command, Command, Command]:
     """Return the commands that attach a loop device to an image.
 
-    The second takes effect when nothing has the device open any more: after the last process of this launch has
-    ended, however it ends.
+    The second marks it for detaching once nothing has it open: after the last process of this launch has ended,
+    for whatever reason.
     """
     return (
         ("losetup", "--find", "--show", image),
@@ -115,16 +115,16 @@ def attach_commands(image: str, loop: str) -> tuple[Command, Command, Command]:
 
 
 def direct_io_command(loop: str) -> Command:
-    """Return the command that has a loop device read and write its image past the page cache.
+    """Return the command that switches a loop device to direct I/O on its image.
 
-    Not every backing can do this. What came of it is seen in ``/sys``, and recorded from there.
+    Not every backing filesystem supports this. The result is read from ``/sys`` and recorded.
     """
     return ("losetup", "--direct-io=on", loop)
 
 
 @contextmanager
 def attached(made: Ready, folder: Path, loops: Mapping[str, str]) -> Iterator[None]:
-    """Run `attach_commands` for images and their loop devices, which stay attached for as long as this lasts."""
+    """Attach loop devices to images within this context, using `attach_commands`."""
     with ExitStack() as stack:
         for image, loop in loops.items():
             attach, detach, direct_io = attach_commands(image, loop)
@@ -137,11 +137,11 @@ def attached(made: Ready, folder: Path, loops: Mapping[str, str]) -> Iterator[No
 
 
 def attached_below(folder: Path) -> Iterator[str]:
-    """Yield the loop devices whose images lie in a folder, or did before they were removed."""
+    """Yield the loop devices whose images are in a folder, or were before they were deleted."""
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
         try:
             image = Path(re.sub(r" \(deleted\)$", "", path.read_text(encoding="utf-8").rstrip("\n")))
         except OSError:
-            continue  # it has just been detached
+            continue  # just detached
         if image.is_relative_to(folder):
             yield f"/dev/{path.parent.parent.name}"

@@ -1,7 +1,7 @@
-"""An image file that is formatted and mounted afresh. Needs root.
+"""An image file with a fresh filesystem on a loop device. Needs root.
 
-The loop device is attached by mount itself, with the flag that makes the kernel detach it when the mount ends; so
-whatever ends this process, nothing stays mounted or attached.
+mount itself attaches the loop device, with the flag that makes the kernel detach it when the mount ends. However
+this process ends, nothing stays mounted or attached.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets.base import Folders
 
 IMAGE: Final = "image"
-"""What its image is called."""
+"""The name of its image."""
 LOOP: Final = "/dev/loopN"
-"""What stands for its loop device."""
+"""A placeholder for its loop device."""
 _LARGE: Final = 2**29
-"""Images of so many bytes are large enough for any filesystem."""
+"""Images of this size or more are large enough for any filesystem."""
 
 
 class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
-    """What a plan says of any target with one image."""
+    """The plan keys of targets on a single image."""
 
     size: Size
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for loop devices, what any filesystem needs, and whether mkfs takes so small an image."""
+        """Check for loop devices, for what every filesystem needs, and whether mkfs accepts so small an image."""
         if not has_loop_devices():
             return NO_LOOP_DEVICES
         return super().problem(folders) or _refused(self.format_commands(IMAGE)[0], self.size)
 
     @property
     def commands(self) -> Commands:
-        """Make, format and mount an image."""
+        """Create, format and mount an image."""
         return self._image
 
     @property
@@ -65,7 +65,7 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make, format and mount an image."""
+        """Create, format and mount an image."""
         del consent
         with self._mounted(self._image, folder) as made:
             yield made
@@ -90,7 +90,7 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
 
 @cache
 def _refused(mkfs: Command, size: int) -> str | None:
-    """Say why mkfs refuses a small image; each has a size of its own, and another one in its next version."""
+    """Return why mkfs rejects a small image. It is tried, because the limit depends on the program's version."""
     if size >= _LARGE:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +109,7 @@ class LoopTarget(ImageTarget):
 
     @property
     def restoring(self) -> Restoring:
-        """By its snapshots, or by copies of its image, in which what is all zeros has its space alike."""
+        """Its snapshots, or copies of its image that keep the same allocation for zeros."""
         if (by_snapshots := super().restoring) is not None:
             return by_snapshots
         _, mount = self.format_commands(IMAGE, mount=("loop",))
@@ -130,7 +130,7 @@ class LoopTarget(ImageTarget):
 
     @contextmanager
     def restored(self, made: Ready, folder: Path) -> Iterator[Ready]:
-        """Take a snapshot, or copy the image that is not mounted any more."""
+        """Take a snapshot, or copy the unmounted image."""
         if self.restoring.copied is None:
             with super().restored(made, folder) as ready:
                 yield ready

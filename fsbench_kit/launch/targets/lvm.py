@@ -1,6 +1,6 @@
-"""A filesystem on a logical volume of LVM whose disks are images, made afresh. Needs root.
+"""A fresh filesystem on an LVM logical volume whose physical volumes are images. Needs root.
 
-LVM is shown no other disk than these.
+LVM is not shown any other disk.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LvmTarget(FilesystemTarget, ImagesTarget):
     Attributes
     ----------
     layout
-        How the volume lies on the images; striped ones and mirrors have two.
+        The layout of the volume; striped and mirrored volumes have two images.
     """
 
     kind: Literal["lvm"]
@@ -53,18 +53,18 @@ class LvmTarget(FilesystemTarget, ImagesTarget):
 
     @property
     def member_count(self) -> int:
-        """Two, where it is striped or mirrored."""
+        """Two if striped or mirrored, otherwise one."""
         return 2 if self.layout in {"striped", "raid1"} else 1
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for the device mapper, and what any image needs."""
+        """Check for the device mapper and for what every image needs."""
         if not has_device_mapper():
             return NO_DEVICE_MAPPER
         return super().problem(folders) if has_loop_devices() else NO_LOOP_DEVICES
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those of the filesystem, and LVM."""
+        """The filesystem's programs and LVM."""
         return (*super().programs, LVM)
 
     @property
@@ -79,7 +79,7 @@ class LvmTarget(FilesystemTarget, ImagesTarget):
     def _join(self) -> tuple[Command, ...]:
         loops = tuple(self._images.values())
         shown = ",".join(f'"a|^{loop}$|"' for loop in loops)
-        # Without udev's part in it, LVM makes the nodes itself, and is done when it says so.
+        # Without udev, LVM creates the device nodes itself, and is finished when it returns.
         config = (
             f'devices {{ filter=[{shown},"r|.*|"] use_devicesfile=0 }} activation {{ udev_sync=0 udev_rules=0 }}'
         )
@@ -92,7 +92,7 @@ class LvmTarget(FilesystemTarget, ImagesTarget):
 
     @property
     def commands(self) -> Commands:
-        """Make images, a group and a volume of them, format and mount that."""
+        """Create images, a volume group and a logical volume, and format and mount it."""
         *join, leave = self._join
         attach = (command for pair in self._images.items() for command in attach_commands(*pair))
         return Commands(
@@ -103,7 +103,7 @@ class LvmTarget(FilesystemTarget, ImagesTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make, format and mount a volume. It outlives this process, and is found by the images then."""
+        """Create, format and mount a volume. It outlives this process and is found by its images."""
         del consent
         name = launch_name(folder)
         made = Ready(

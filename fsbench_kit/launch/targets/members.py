@@ -1,4 +1,4 @@
-"""What pools and mirrors are made of: images in a scratch folder, or block devices that are named."""
+"""The members of pools and mirrors: images in a scratch folder, or named block devices."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _LOOPS: Final = ("/dev/loopN", "/dev/loopM")
 
 
 class MembersTarget(ImagesTarget, ABC):
-    """What a plan says of the members of a pool or mirror.
+    """The plan keys for the members of a pool or mirror.
 
     Attributes
     ----------
     devices
-        Block devices to be members instead of images. They are treated as `DeviceTarget` treats its own.
+        Block devices to use as members instead of images, under the same rules as ``kind = "device"``.
     signature
-        What is on each of them and may be destroyed by the first run.
+        The existing content of each device that the first run may destroy.
     """
 
     devices: DevicePaths = ()
@@ -69,12 +69,12 @@ class MembersTarget(ImagesTarget, ABC):
 
     @property
     def loops(self) -> dict[str, str]:
-        """The images, and the loop devices to be attached to them."""
+        """The images, with the loop devices to attach to them."""
         return dict(zip(self.images, _LOOPS, strict=False))
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The block devices of which it is made, loop devices among them."""
+        """The member block devices, including loop devices."""
         return self.devices or tuple(self.loops.values())
 
     @property
@@ -83,14 +83,14 @@ class MembersTarget(ImagesTarget, ABC):
         return tuple(command for pair in self.loops.items() for command in attach_commands(*pair))
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for loop devices where they are needed."""
+        """Check for loop devices if they are needed."""
         if not self.devices and not has_loop_devices():
             return NO_LOOP_DEVICES
         return super().problem(folders)
 
     @property
     def member_commands(self) -> tuple[Command, ...]:
-        """Make the images, or clear the devices."""
+        """Create the images, or clear the devices."""
         if self.size is None:
             return tuple(clear_command(name) for name in self.devices)
         return image_commands(*self.images, size=self.size, allocation=self.allocation)

@@ -1,6 +1,6 @@
-"""A mirror of two members: of btrfs's own (raid1), or of md with another filesystem on it. Needs root.
+"""A mirror of two members: btrfs raid1, or md with another filesystem on it. Needs root.
 
-Mirrors of ZFS are targets of ``kind = "zfs"``.
+ZFS mirrors are targets of ``kind = "zfs"``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
 
-_NAME_LENGTH: Final = 32  # of an array
+_NAME_LENGTH: Final = 32  # the longest name of an array
 _ARRAY: Final = "/dev/mdN"
 _NAME: Final = "ARRAY"
 
@@ -37,7 +37,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         return 2
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for md where it is needed, and what members and filesystem need."""
+        """Check for md if it is needed, and for what the members and the filesystem need."""
         if not self._of_btrfs and not has_md():
             return (
                 f"the kernel has no md, which a mirror with {self.filesystem} on it needs (btrfs and ZFS do not)"
@@ -46,7 +46,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those of the filesystem; and mdadm, where md makes the mirror."""
+        """The filesystem's programs, and mdadm for md mirrors."""
         return super().programs if self._of_btrfs else (*super().programs, MDADM)
 
     @property
@@ -55,7 +55,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
 
     @property
     def commands(self) -> Commands:
-        """Make members and join them, format and mount the mirror."""
+        """Create and join the members, then format and mount the mirror."""
         array = () if self._of_btrfs else (self._create,)
         return Commands(
             make=(*self.member_commands, *self.attach_commands, *array, *self._format),
@@ -72,7 +72,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
 
     @property
     def _create(self) -> Command:
-        # Without --assume-clean, one member would be copied to the other behind the runs.
+        # Without --assume-clean, one member would be copied to the other during the runs.
         words = ("--run", "--level=1", "--metadata=1.2", "--raid-devices=2", "--homehost=any", "--assume-clean")
         return ("mdadm", "--create", _ARRAY, *words, f"--name={_NAME}", *self.members)
 
@@ -82,7 +82,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make the mirror, and mount it."""
+        """Create the mirror and mount it."""
         raid = "btrfs raid1" if self._of_btrfs else "md raid1"
         made = Ready(
             folder / self.commands.directory,
@@ -107,7 +107,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
 
     @contextmanager
     def _array(self, made: Ready, folder: Path) -> Iterator[None]:
-        """Join the members by md. The array outlives this process, and is found by its name then."""
+        """Join the members with md. The array outlives this process and is found by its name."""
         taken = {path.name for path in Path("/sys/block").glob("md*")}
         free = next(number for number in range(127, 0, -1) if f"md{number}" not in taken)
         made.names |= {_ARRAY: f"/dev/md{free}", _NAME: launch_name(folder)[:_NAME_LENGTH]}

@@ -1,4 +1,4 @@
-"""NFS on loopback: a folder that this machine's own server exports to it. Needs root, and a server that runs."""
+"""NFS on loopback: a folder exported by this machine's own server. Needs root and a running server."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class NfsTarget(BaseTarget):
     Attributes
     ----------
     directory
-        Where the exported folder is made; without it, where the results go.
+        The parent directory of the exported folder; by default, that of the results.
     mount_options
-        What follows mount's ``-o``, such as ``vers=4.2``.
+        The options after ``-o`` of mount, such as ``vers=4.2``.
     export_options
-        How it is exported.
+        The options of the export.
     """
 
     kind: Literal["nfs"]
@@ -39,11 +39,11 @@ class NfsTarget(BaseTarget):
     export_options: MountWords = "rw,sync,no_root_squash,no_subtree_check"
 
     def place(self, folders: Folders) -> Path:
-        """Return where the exported folder is made."""
+        """Return the parent directory of the exported folder."""
         return folders.results if self.directory is None else folders.directory(self.directory)
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for a client and a running server."""
+        """Check for a client and a running server."""
         if not has_mount_type("nfs") and not has_mount_type("nfs4"):
             return "the kernel has no NFS"
         try:
@@ -54,31 +54,31 @@ class NfsTarget(BaseTarget):
 
     @property
     def expected_filesystem(self) -> str:
-        """Whichever version it is."""
+        """NFS of any version."""
         return "nfs"
 
     @property
     def asked_mount_options(self) -> str:
-        """Those of the plan."""
+        """The plan's mount options."""
         return self.mount_options or ""
 
     def space_needed(self, space: int) -> int:
-        """Return what the workload's files hold."""
+        """Return the size of the workload's files."""
         return space
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """What exports and what mounts."""
+        """The programs that export and mount."""
         return (EXPORTFS, MOUNT_NFS)
 
     @property
     def trims(self) -> bool:
-        """No: what lies beneath is somebody's filesystem."""
+        """False: the filesystem beneath belongs to somebody else."""
         return False
 
     @property
     def commands(self) -> Commands:
-        """Export a folder, and mount it."""
+        """Export a folder and mount it."""
         options = ("-o", self.mount_options) if self.mount_options else ()
         return Commands(
             make=(
@@ -99,7 +99,7 @@ class NfsTarget(BaseTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Export a folder, and mount it. The export outlives this process, and is found by its folder then."""
+        """Export a folder and mount it. The export outlives this process and is found by its folder."""
         del consent
         made = Ready(folder / "mount", filesystem=self.expected_filesystem, names={_FOLDER: str(folder)})
         made.directory.mkdir()

@@ -1,6 +1,6 @@
-"""An overlay whose layers lie on a filesystem in an image, made afresh. Needs root.
+"""An overlay whose layers are on a fresh filesystem in an image. Needs root.
 
-The lower layer is empty: what a workload writes is in the upper one, and each name is looked up in both.
+The lower layer is empty: writes go to the upper one, and each name is looked up in both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OverlayTarget(ImageTarget):
     Attributes
     ----------
     overlay_options
-        Further mount options of the overlay, such as ``metacopy=on``; those in ``mount_options`` are those of the
+        Further mount options of the overlay, such as ``metacopy=on``; ``mount_options`` are those of the
         filesystem beneath.
     """
 
@@ -38,26 +38,26 @@ class OverlayTarget(ImageTarget):
     overlay_options: MountWords | None = None
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for overlays, and what the filesystem beneath needs."""
+        """Check for overlay support and for what the filesystem beneath needs."""
         return super().problem(folders) if has_mount_type("overlay") else "the kernel has no overlay"
 
     @property
     def expected_filesystem(self) -> str:
-        """Both of them."""
+        """The overlay and the filesystem beneath."""
         return f"overlay on {self.filesystem}"
 
     @property
     def restoring(self) -> None:
-        """None: its layers are of one mount."""
+        """None: both layers must be on one mount."""
 
     @property
     def asked_mount_options(self) -> str:
-        """Those of the overlay, which is the mount that a run sees."""
+        """The options of the overlay, which is the mount that a run sees."""
         return self.overlay_options or ""
 
     @property
     def commands(self) -> Commands:
-        """Make an image, and an overlay on it."""
+        """Create an image and an overlay on it."""
         make, remove = self._image.make, self._image.remove
         return Commands(make=(*make, *self._lay), directory="overlay", remove=(("umount", "overlay"), *remove))
 
@@ -69,7 +69,7 @@ class OverlayTarget(ImageTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make an image, and an overlay on it."""
+        """Create an image and an overlay on it."""
         with super().ready(folder, consent) as beneath:
             (folder / "overlay").mkdir()
             beneath.run(folder, *self._lay)

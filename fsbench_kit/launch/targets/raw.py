@@ -1,7 +1,7 @@
-"""A block device without a filesystem, named in the plan and again by whoever launches it. Needs root.
+"""A block device without a filesystem, named in the plan and confirmed by whoever launches it. Needs root.
 
-Its content is destroyed, under the same rules as that of `fsbench_kit.launch.targets.device`. Only workloads that
-write to a device run on it. Its signatures are removed before each run. What a run leaves is noted; a device that
+Its content is destroyed, under the same rules as in `fsbench_kit.launch.targets.device`. Only workloads that write
+to a device can use it. Its signatures are removed before each run. What a run leaves is recorded; a device that
 something else has changed since then is refused.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.consent import Consent
 
 RAW: Final = "raw"
-"""What stands in the place of a filesystem's name."""
+"""Used in place of a filesystem's name."""
 
 
 class RawTarget(BaseTarget):
@@ -50,22 +50,22 @@ class RawTarget(BaseTarget):
 
     @property
     def expected_filesystem(self) -> str:
-        """None at all."""
+        """A placeholder, since there is no filesystem."""
         return RAW
 
     def space_needed(self, space: int) -> int:
-        """Return 0: all is on the device."""
+        """Return 0: everything is on the device."""
         del space
         return 0
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """What removes signatures."""
+        """The program that removes signatures."""
         return (SYSTEM_PROGRAMS["wipefs"],)
 
     @property
     def trims(self) -> bool:
-        """No: there is no filesystem that could tell what it does not use."""
+        """False: there is no filesystem to know unused blocks."""
         return False
 
     @property
@@ -75,7 +75,7 @@ class RawTarget(BaseTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Remove the signatures, and name the device as it is found at this moment."""
+        """Remove the signatures, and yield the device node found at this moment."""
         made = Ready(folder, filesystem=RAW, consent=consent, devices=(self.device,))
         with made.overwriting(self.signature):
             made.run(folder, *self.commands.make)

@@ -1,4 +1,4 @@
-"""The commands that make a target ready: run one by one, timed, and kept with what they said."""
+"""The commands that prepare a target: run one by one, timed, and recorded with their output."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 Command = tuple[str, ...]
 
-_TIMEOUT: Final = 1800.0  # seconds: mkfs takes minutes for a large disk, and so does writing a large image
+_TIMEOUT: Final = 1800.0  # seconds; mkfs on a large disk takes minutes, as does writing a large image
 
 _WARM_UP: Final[Command] = ("true",)
-"""Run before each command. The first program that is started after a while is timed 0.2 ms longer, because what
-starts it and waits for it has left the processor's caches; umount takes 2 ms."""
+"""Run before each command. The first program started after a pause takes 0.2 ms longer, because the code that
+starts and awaits it has left the processor's caches; umount itself takes 2 ms."""
 
 _IGNORED: Final = (signal.SIGPIPE, signal.SIGXFSZ)
-"""Python ignores these signals, and programs would inherit that."""
+"""Python ignores these signals, and its children would inherit that."""
 
 UMOUNT: Final[Command] = ("umount", "mount")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command that made a target ready or took it away, and what it said.
+    """A command that prepared or removed a target, with its output.
 
     Attributes
     ----------
     elapsed, user, system
-        Seconds, on the clock and of processors.
+        Wall-clock and processor time in seconds.
     minor_faults, major_faults
         Page faults.
     """
@@ -63,11 +63,11 @@ class Commands:
     Attributes
     ----------
     make
-        Those that make it ready. What is known only then is called ``/dev/loopN`` and the like.
+        Commands that prepare it. Names that are only known then have placeholders, such as ``/dev/loopN``.
     directory
-        Where a workload may write then, relative to the folder.
+        The directory for the workload, relative to the folder.
     remove
-        Those that take it away.
+        Commands that remove it.
     """
 
     make: tuple[Command, ...]
@@ -77,20 +77,20 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Restoring:
-    """How each run gets the state in which a filesystem was made, and aged, for the first of them.
+    """How each run gets a filesystem in the state in which it was created and aged.
 
     Attributes
     ----------
     keep
-        The commands that are run once, when it is in that state.
+        Commands to run once, when the filesystem is in that state.
     make
-        Those before each run: on the filesystem itself, which has snapshots, or in a folder for the copy.
+        Commands before each run, on a filesystem with snapshots or in a folder for the copy.
     directory
-        Where the run finds that state.
+        Where the run finds the restored state.
     remove
-        Those after each run.
+        Commands after each run.
     copied
-        The bytes that are certainly written to copy the image; ``None`` where the filesystem has snapshots.
+        A lower bound on the bytes written to copy the image; ``None`` if the filesystem has snapshots.
     """
 
     keep: tuple[Command, ...]
@@ -107,29 +107,29 @@ class Ready:
     Attributes
     ----------
     directory
-        Where the workload may write.
+        The directory for the workload.
     steps
-        The commands that were run for it so far; after the run, also those that took it away.
+        The commands run for it so far; after the run, this includes those that removed it.
     filesystem
-        What is mounted there.
+        The mounted filesystem.
     node
-        The device itself, where it has no filesystem.
+        The device itself, if it has no filesystem.
     members
-        The images or devices that hold its data, where the kernel does not tell.
+        The images or devices that hold its data, if the kernel does not show them.
     servers
-        The ids of processes that serve its filesystem, where that is not the kernel.
+        IDs of processes that serve its filesystem, if the kernel does not.
     settings
-        What else there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
+        Further facts about it, keyed by `fsbench_kit.model.vocabulary.SETTINGS`.
     names
-        What stands in `Commands` -> what is meant by it here and now.
+        Placeholder in `Commands` -> what it stands for.
     consent
-        Which block devices may be written.
+        The block devices that may be written.
     devices
-        Those of the target, as its commands name them.
+        The target's block devices, as its commands name them.
     written
-        Those that commands have got so far.
+        Those that commands have received so far.
     text
-        The commands that made it ready, as they stand in `Commands`: they are the same for each run.
+        The commands that prepared it, with placeholders, so that they are the same for each run.
     """
 
     directory: Path
@@ -151,7 +151,7 @@ class Ready:
         Raises
         ------
         StepError
-            If one fails.
+            If a command fails.
         """
         for command in commands:
             self._note(command)
@@ -164,7 +164,7 @@ class Ready:
         self.undo(folder, command)
 
     def undo(self, folder: Path, command: Command) -> bool:
-        """Run a command that may fail, as those do that take a target away. Return whether it succeeded."""
+        """Run a command that removes a target and may fail; return whether it succeeded."""
         named = {name for word in command for name in self._names.findall(word)} & set(self.devices)
         try:
             words = [self.meant(word) for word in command]
@@ -179,23 +179,23 @@ class Ready:
 
     @property
     def nodes(self) -> tuple[Path, ...]:
-        """The block devices that were made for it, or were named twice."""
+        """The block devices that were created for it or named twice."""
         named = (self.consent.node(name) for name in self.devices)
         return tuple(path for path in map(Path, (*named, *self.names.values())) if path.is_block_device())
 
     @contextmanager
     def overwriting(self, signature: str | None) -> Iterator[None]:
-        """Look whether the target's block devices may be overwritten, and note what is on them in the end.
+        """Check that the target's block devices may be overwritten, and record their content on exit.
 
         Parameters
         ----------
         signature
-            What may be on them before the launch has made anything there.
+            The content that may be overwritten before the launch has created anything there.
 
         Raises
         ------
         StepError
-            On entering, if one of them may not.
+            On entering, if one of them must not be overwritten.
         """
         for name in self.devices:
             problem = self.consent.problem(name, signature)
@@ -208,9 +208,9 @@ class Ready:
             self.note()
 
     def note(self) -> None:
-        """Note what this launch has made on block devices."""
+        """Record what this launch has created on block devices."""
         for name in self.written:
-            with suppress(DeviceError):  # it is gone, and what was not noted is refused the next time
+            with suppress(DeviceError):  # it is gone; without a record it is refused next time
                 self.consent.note(name)
 
     def _refuse(self, command: Command, why: str) -> None:
@@ -220,12 +220,12 @@ class Ready:
         self.text += ("\n" if self.text else "") + " ".join(command)
 
     def meant(self, word: str) -> str:
-        """Put what is meant into a word of a command.
+        """Replace the placeholders in a word of a command.
 
         Raises
         ------
         DeviceError
-            If that is a block device, and its name leads elsewhere by now.
+            If it names a block device, and the name refers to another device by now.
         """
         return self._names.sub(lambda found: self._meaning(found[0]), word)
 
@@ -234,13 +234,13 @@ class Ready:
 
     @property
     def _names(self) -> re.Pattern[str]:
-        """Find what stands for something else: of /dev/mapper/a and /dev/mapper/ab, the longer one."""
+        """Return a pattern for placeholders, longest first: /dev/mapper/ab before /dev/mapper/a."""
         longest_first = sorted((*self.devices, *self.names), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
 
 class StepError(Exception):
-    """Making a target ready failed: it says at which step, and has all of them."""
+    """Preparing a target failed at the last of these steps."""
 
     def __init__(self, steps: list[Step]) -> None:
         super().__init__(f"{' '.join(steps[-1].argv)}: {steps[-1].output.strip()}")
@@ -250,19 +250,19 @@ class StepError(Exception):
 def run_step(
     steps: list[Step], folder: Path, *argv: str, may_fail: bool = False, devices: Collection[str] = ()
 ) -> bool:
-    """Run one command in a folder, and keep what it says. Return whether it succeeded.
+    """Run one command in a folder, record its output, and return whether it succeeded.
 
     Parameters
     ----------
     devices
-        The block devices that it may get: those made here, and those that `Ready` has looked at.
+        The block devices that it may receive: those created here, and those that `Ready` has checked.
 
     Raises
     ------
     StepError
-        If it fails, unless it may.
+        If it fails and must not.
     LaunchError
-        If it names another block device. No target is to do that.
+        If it names another block device, which no target should do.
     """
     for path in (part for word in argv for part in re.split("[=,]", word)):
         if path.startswith("/") and path not in devices and Path(path).is_block_device():
@@ -283,7 +283,7 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
             (os.POSIX_SPAWN_DUP2, said.fileno(), 1),
             (os.POSIX_SPAWN_DUP2, said.fileno(), 2),
         )
-        # From here to the end of the process it is timed: so no subprocess.run, which takes 0.3 ms of its own.
+        # Timed until the process ends, hence no subprocess.run, which adds 0.3 ms of its own.
         start = time.perf_counter()
         try:
             process = os.posix_spawn(program, argv, environment, file_actions=files, setsigdef=_IGNORED)
@@ -304,7 +304,7 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
 
 @contextmanager
 def temporary_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder, and remove it afterwards."""
+    """Create a folder and remove it on exit."""
     folder.mkdir()
     try:
         yield folder
@@ -313,32 +313,32 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
 
 
 def launch_name(folder: Path) -> str:
-    """Return the name for what is made in a target's folder and outlives a process: that of its scratch folder.
+    """Return the name for things that are created in a target's folder and outlive the process.
 
-    By it, `fsbench_kit.launch.cleanup` finds what a killed launch has left.
+    It is derived from the scratch folder; `fsbench_kit.launch.cleanup` finds the remains of a killed launch by it.
     """
     return f"{scratch_name(folder.parent)}-{folder.name}"
 
 
 def scratch_name(scratch: Path) -> str:
-    """Return how the names begin of what outlives the launch that a scratch folder belongs to."""
+    """Return the prefix of such names for the launch that a scratch folder belongs to."""
     return f"{LABEL}-{scratch.name.rpartition('-')[2]}"
 
 
 def clear_command(device: str) -> Command:
-    """Return the command that removes all signatures from a device, so that none is mistaken for the new one."""
+    """Return the command that removes all signatures from a device, so that no old one is mistaken for the new."""
     return ("wipefs", "--all", device)
 
 
 def unmount(steps: list[Step], folder: Path, name: str = "mount") -> None:
-    """Unmount what is mounted on a name in a folder.
+    """Unmount a mount point in a folder.
 
     Raises
     ------
     LaunchError
-        If that cannot be done.
+        If this fails.
     """
-    # A process of the tool may still be about to end, and then the mount is in use.
+    # A process of the tool may still be ending, and the mount be busy until then.
     if run_step(steps, folder, "umount", name, may_fail=True):
         return
     if not run_step(steps, folder, "umount", "--lazy", name, may_fail=True):

@@ -1,6 +1,6 @@
-"""A filesystem in memory, made afresh. Needs root. It has no device.
+"""A fresh filesystem in memory (tmpfs). Needs root. It has no device.
 
-What is read and written never leaves memory.
+Its data never leaves memory.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class TmpfsTarget(AgedTarget):
     Attributes
     ----------
     size
-        How much it holds; memory is taken as it is filled.
+        The capacity; memory is used as it fills up.
     mount_options
-        What follows mount's ``-o``, such as ``huge=always``.
+        The options after ``-o`` of mount, such as ``huge=always``.
     """
 
     kind: Literal["tmpfs"]
@@ -41,7 +41,7 @@ class TmpfsTarget(AgedTarget):
     mount_options: MountWords | None = None
 
     def problem(self, folders: Folders) -> str | None:
-        """Look whether there is so much memory, besides what any target needs."""
+        """Check that there is enough memory, and for what every target needs."""
         free = psutil.virtual_memory().available
         if self.size > free:
             return f"{humanise(free, 'B')} of memory is free, and it may take {humanise(self.size, 'B')}"
@@ -49,32 +49,32 @@ class TmpfsTarget(AgedTarget):
 
     @property
     def expected_filesystem(self) -> str:
-        """The one that it is."""
+        """Always tmpfs."""
         return "tmpfs"
 
     @property
     def asked_mount_options(self) -> str:
-        """Those of the plan."""
+        """The plan's mount options."""
         return self.mount_options or ""
 
     @property
     def capacity(self) -> int:
-        """What it may hold."""
+        """The capacity."""
         return self.size
 
     def space_needed(self, space: int) -> int:
-        """Return 0: all is in memory."""
+        """Return 0: everything is in memory."""
         del space
         return 0
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """What mounts it."""
+        """The program that mounts it."""
         return (SYSTEM_PROGRAMS["mount"], SYSTEM_PROGRAMS["umount"])
 
     @property
     def trims(self) -> bool:
-        """No: there is no device."""
+        """False: there is no device."""
         return False
 
     @property

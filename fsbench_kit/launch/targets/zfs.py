@@ -1,11 +1,12 @@
-"""A ZFS pool on images or block devices, of one member or two that mirror each other. Needs root.
+"""A ZFS pool on images or block devices, with one member or a mirror of two. Needs root.
 
-The ZFS is the kernel's, or zfs-fuse. The latter has a daemon of its own for each pool, among the launch's own
-processes and mounts: a zfs-fuse that serves the machine's pools is not touched, nor are its files. Pools of the
-kernel's ZFS outlive a kill, and are destroyed at the next launch.
+ZFS is either the kernel's or zfs-fuse. With the latter, each pool has a daemon of its own in the launch's own
+namespaces: a zfs-fuse that serves the machine's pools is left alone, and so are its files. Pools of the kernel's
+ZFS survive a kill and are destroyed at the next launch.
 
-Dropping the kernel's caches does not empty ZFS's own (ARC). A fresh pool has nothing in it. Where the memory of a
-run is limited, the daemon is in its group, so that its cache counts too; the kernel's ZFS is in no group.
+Dropping the kernel's caches does not empty ZFS's own cache (ARC); a fresh pool starts with an empty one. If the
+memory of a run is limited, the daemon belongs to its control group, so that its cache counts too; the kernel's ZFS
+is in no group.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ _RESTORING: Final = Restoring(
     remove=(_UNMOUNT,),
 )
 
-_STARTING: Final = 20.0  # seconds for a daemon to begin
-_RELEASE: Final = 10.0  # seconds for a mount to be free
+_STARTING: Final = 20.0  # seconds for a daemon to start
+_RELEASE: Final = 10.0  # seconds for a mount to become free
 _PAUSE: Final = 0.02
 
 
@@ -100,18 +101,18 @@ class ZfsTarget(MembersTarget, AgedTarget):
     Attributes
     ----------
     mirror
-        Whether it has two members that mirror each other, and not one.
+        Whether the pool is a mirror of two members instead of a single one.
     pool_options
         Properties of the pool.
     dataset_options
-        Properties of its one dataset.
+        Properties of its only dataset.
     arc_size
-        How large the cache (ARC) of zfs-fuse may become; without it, as ``/etc/zfs/zfsrc`` says. The kernel's ZFS
-        has one for all pools, and keeps it as it is.
+        The largest size of zfs-fuse's cache (ARC); by default as ``/etc/zfs/zfsrc`` says. The kernel's ZFS has one
+        cache for all pools, which stays as it is.
     """
 
     own_cache: ClassVar[str | None] = "ZFS's own cache (ARC)"
-    # ZFS counts what was removed half a minute later, or when a property has been set.
+    # ZFS updates its free space only half a minute after a deletion, or when a property is set.
     count_command: ClassVar[Command] = ("zfs", "set", "fsbench:counted=yes", _POOL)
 
     kind: Literal["zfs"]
@@ -122,15 +123,15 @@ class ZfsTarget(MembersTarget, AgedTarget):
 
     @property
     def member_count(self) -> int:
-        """Two in a mirror, else one."""
+        """Two in a mirror, otherwise one."""
         return 2 if self.mirror else 1
 
     def problem(self, folders: Folders) -> str | None:
-        """Look for a ZFS, and what members need."""
+        """Check for ZFS and for what the members need."""
         return zfs.lack() or super().problem(folders)
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
-        """Leave out the properties and values that the ZFS here does not have."""
+        """Leave out properties and values that this machine's ZFS does not have."""
         of_datasets, of_pools = zfs.properties()
         pool, lacking_of_pool = _sifted(self.pool_options, of_pools, "pool")
         dataset, lacking_of_dataset = _sifted(self.dataset_options, of_datasets, "dataset")
@@ -143,23 +144,23 @@ class ZfsTarget(MembersTarget, AgedTarget):
 
     @property
     def expected_filesystem(self) -> str:
-        """ZFS, whichever it is."""
+        """ZFS, whichever implementation."""
         return "zfs"
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those of the ZFS that is here, and what makes images."""
+        """The programs of the available ZFS, and those that create images."""
         daemon = (ZFS_FUSE,) if zfs.implementation() == "zfs-fuse" else ()
         return (ZPOOL, ZFS, *daemon, *SYSTEM_PROGRAMS.values())
 
     @property
     def trims(self) -> bool:
-        """No: fstrim does not know ZFS."""
+        """False: fstrim does not support ZFS."""
         return False
 
     @property
     def commands(self) -> Commands:
-        """Make members, and of them a pool, which mounts its dataset."""
+        """Create the members and a pool on them, which mounts its dataset."""
         return Commands(
             make=(*self.member_commands, *self.attach_commands, self._create),
             directory="mount",
@@ -171,8 +172,8 @@ class ZfsTarget(MembersTarget, AgedTarget):
         of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
         of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
         layout = ("mirror",) if self.mirror else ()
-        # wipefs, which has cleared the device, does not see the labels of a young pool; zpool does, and refuses.
-        # In a mirror -f would silence more: that its members differ in size.
+        # wipefs, which has cleared the device, misses the labels of a young pool, but zpool sees them and refuses.
+        # For a mirror, -f would also hide that its members differ in size.
         force = ("-f",) if self.devices and not self.mirror else ()
         return (
             "zpool",
@@ -189,7 +190,7 @@ class ZfsTarget(MembersTarget, AgedTarget):
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
-        """Make the pool."""
+        """Create the pool."""
         made = Ready(
             folder / self.commands.directory,
             filesystem="zfs",
@@ -217,11 +218,11 @@ class ZfsTarget(MembersTarget, AgedTarget):
 
     @property
     def restoring(self) -> Restoring:
-        """By a snapshot, to which the dataset is rolled back while it is not mounted."""
+        """A snapshot, to which the dataset is rolled back while unmounted."""
         return _RESTORING
 
     def age(self, made: Ready, folder: Path) -> None:
-        """Age it while its daemon can be reached."""
+        """Age the filesystem while its daemon can be reached."""
         with _reached(folder):
             super().age(made, folder)
 
@@ -249,7 +250,7 @@ class ZfsTarget(MembersTarget, AgedTarget):
 
 
 def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the options that can be set, and a sentence for each other one."""
+    """Return the options that can be set, and a sentence for each of the others."""
     kept, sentences = [], []
     for option in options:
         name, _, value = option.partition("=")
@@ -278,10 +279,10 @@ def _unmount(made: Ready, folder: Path) -> None:
 
 
 def _when_free(made: Ready, folder: Path, command: Command) -> bool:
-    """Run a command, again while somebody holds the dataset. Return whether it succeeded.
+    """Run a command, retrying while the dataset is busy; return whether it succeeded.
 
-    A process of the tool may still be about to end; zfs-fuse hears of a file's last close only after that, and of
-    an unmounting only after that is done.
+    A process of the tool may still be ending. zfs-fuse learns of a file's last close only after that, and of an
+    unmount only after it is done.
     """
     end = time.monotonic() + _RELEASE
     while not made.undo(folder, command):
@@ -292,24 +293,24 @@ def _when_free(made: Ready, folder: Path, command: Command) -> bool:
 
 
 def _destroy(made: Ready, folder: Path) -> None:
-    if (folder / "mount").is_mount():  # between two runs that are restored, it is not
+    if (folder / "mount").is_mount():  # not between two restored runs
         _unmount(made, folder)
     if (
         not made.undo(folder, _DESTROY) and zfs.implementation() == "kernel module"
-    ):  # that of zfs-fuse ends with its daemon
+    ):  # the pool of zfs-fuse ends with its daemon
         raise LaunchError(f"cannot destroy a pool: {made.steps[-1].output.strip()}", file=folder)
 
 
 @contextmanager
 def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[None]:
-    """Run a daemon of zfs-fuse for a target.
+    """Run a zfs-fuse daemon for a target.
 
-    All paths are built into its programs. So folders of the launch's own are put in place of them, for a moment
-    and for this launch's processes alone.
+    Its programs have all paths built in. Folders of the launch are therefore mounted over them, briefly and only
+    for this launch's processes.
     """
     for path in ("run/zfs", "run/lock", "lib"):
         (folder / path).mkdir(parents=True)
-    # Without the launch's mark, because what carries it is ended after each run. It ends with this process anyway.
+    # Without the launch's mark, whose processes are killed after each run. It ends with this process in any case.
     environment = {key: value for key, value in program_environment().items() if key != MARK}
     cache: tuple[str, ...] = ()
     if arc_size is not None:
@@ -338,7 +339,7 @@ def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[None]:
 
 
 def _reached(folder: Path) -> AbstractContextManager[None]:
-    """Let `zpool` and `zfs` reach a target's own daemon and no other; the kernel's ZFS is there for everybody."""
+    """Let `zpool` and `zfs` reach only the target's own daemon; the kernel's ZFS needs nothing."""
     return _in_place_of(folder, ("run", "/run")) if zfs.implementation() == "zfs-fuse" else nullcontext()
 
 
@@ -350,7 +351,7 @@ def _in_place_of(folder: Path, *places: tuple[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        for _, system in places:  # in which the daemon has files open
+        for _, system in places:  # the daemon has files open in them
             run_step(steps, folder, "umount", "--lazy", system)
 
 
@@ -364,5 +365,5 @@ def _await_socket(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> N
 
 
 def _end(daemon: subprocess.Popen[bytes]) -> None:
-    daemon.kill()  # its pool is destroyed; and asked to end, it takes seconds
+    daemon.kill()  # its pool is destroyed, and a graceful end would take seconds
     daemon.wait()

@@ -1,14 +1,14 @@
-"""Settings of the kernel that a plan sets for its runs, and that are set back after each.
+"""Kernel settings that a plan applies to its runs and that are restored after each.
 
 ::
 
-    [tuning]                        # of all runs; targets and workloads may have their own
-    scheduler = ["none", "bfq"]     # a list is varied, as any key
+    [tuning]                        # for all runs; targets and workloads may have their own
+    scheduler = ["none", "bfq"]     # a list is varied, like any key
     dirty_bytes = "64M"
 
-Those of a device are set on what the launch has made or a person has named twice, and on no other. Those of the
-machine hold for everything on it while a run goes on. `kernel` knows where each stands, and sets it back; however
-a launch ends.
+Device settings are only applied to devices that the launch created or a person named twice. Machine settings
+affect everything on the machine during a run. `kernel` knows where each setting is, and restores it however a
+launch ends.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ _Word = Annotated[str, Field(pattern=r"^[\w-]+$", description="a word", examples
 _KiB: Final = 1024
 
 OF_DEVICES: Final = ("scheduler", "read_ahead", "nr_requests")
-"""The keys that belong to a target; all others belong to a workload."""
+"""Keys that belong to a target; all others belong to a workload."""
 
 
 class Tuning(PlanTable):
-    """What is set: for the runs of a plan, of a target, or of a workload.
+    """Kernel settings for the runs of a plan, a target or a workload.
 
     Attributes
     ----------
     scheduler
         I/O scheduler of the target's devices.
     read_ahead
-        How far the kernel reads ahead on them.
+        How far the kernel reads ahead on these devices.
     nr_requests
-        How many requests each of their queues holds.
+        Size of the request queue of each of these devices.
     governor
         Frequency governor of all processors.
     transparent_hugepage
-        Which memory the kernel puts into huge pages.
+        Which memory the kernel backs with huge pages.
     dirty_ratio
-        The percentage of memory that may wait to be written before programs that write have to wait.
+        Percentage of memory that dirty data may take before writers have to wait.
     dirty_bytes
-        The same as a size, instead.
+        The same limit as a size; excludes the percentage.
     dirty_background_ratio
-        The percentage of memory that may wait to be written before the kernel begins to write it.
+        Percentage of memory that dirty data may take before the kernel starts writing it.
     dirty_background_bytes
-        The same as a size, instead.
+        The same limit as a size; excludes the percentage.
     dirty_expire_centisecs
-        How old such data become before they are written, in hundredths of a second.
+        Age at which dirty data is written, in hundredths of a second.
     dirty_writeback_centisecs
-        How often the kernel looks for such data, in hundredths of a second.
+        Interval at which the kernel looks for dirty data to write, in hundredths of a second.
     memory_limit
-        The memory that a run may take, page cache included: what does not fit is read from the device again.
+        Limit on a run's memory, including page cache; data that does not fit is read from the device again.
     cpu_list
-        The processors that a run may use, as ``taskset`` takes them.
+        The processors that a run may use, in the syntax of ``taskset``.
     """
 
     scheduler: _Word | None = None
@@ -103,22 +103,22 @@ class Tuning(PlanTable):
         return self
 
     def __or__(self, other: Tuning) -> Tuning:
-        """Return this with what the other says instead."""
+        """Return these settings, overridden by those of the other."""
         return Tuning.model_validate(self.values | other.values)
 
     @property
     def values(self) -> dict[str, str | int]:
-        """Key -> value, of those that are set."""
+        """Key -> value, for the settings that are given."""
         return self.model_dump(exclude_none=True)
 
     @property
     def of_device(self) -> dict[str, str | int]:
-        """Those that are set on devices."""
+        """The settings of devices."""
         return {key: value for key, value in self.values.items() if key in OF_DEVICES}
 
     @property
     def of_kernel(self) -> dict[str, str | int]:
-        """Those that hold for the whole machine while they are set."""
+        """The settings that affect the whole machine."""
         return {
             key: value
             for key, value in self.values.items()
@@ -127,4 +127,4 @@ class Tuning(PlanTable):
 
 
 TUNING: Final = Field(description="a table of settings of the kernel")
-"""What stands in a plan under ``tuning``."""
+"""The field ``tuning`` of a plan."""

@@ -1,4 +1,4 @@
-"""Tunes the machine for one run."""
+"""Applies kernel settings for one run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ NO_DEVICE: Final = "{key} is a setting of devices, and this target has none of i
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What holds for a run.
+    """The settings in effect for a run.
 
     Attributes
     ----------
     words
-        What stands before each of its commands.
+        The prefix of each of its commands.
     settings
-        What the machine's are, by the words of `fsbench_kit.model.vocabulary.SETTINGS`, and the run's own.
+        The machine's settings, keyed by `fsbench_kit.model.vocabulary.SETTINGS`, and the run's own.
     group
-        Its control group, where its memory is limited.
+        Its control group, if its memory is limited.
     """
 
     words: tuple[str, ...]
@@ -38,17 +38,17 @@ class Applied:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process of the run because its memory is limited."""
+        """Return whether the kernel killed a process of the run because of its memory limit."""
         return self.group is not None and self.group.killed
 
 
 def problems(tuning: Tuning, devices: Collection[Path] = ()) -> Iterator[str]:
-    """Yield a sentence for each setting that this machine lacks.
+    """Yield a sentence for each setting that this machine does not support.
 
     Parameters
     ----------
     devices
-        Block devices on which those of devices would be set.
+        Block devices to which device settings would be applied.
     """
     for key, value in (tuning.of_device if devices else {}).items():
         if why := kernel.problem(key, value, folders(devices)):
@@ -67,21 +67,21 @@ def problems(tuning: Tuning, devices: Collection[Path] = ()) -> Iterator[str]:
 def applied(
     tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str, servers: Sequence[int] = ()
 ) -> Iterator[Applied]:
-    """Tune the machine for as long as this lasts.
+    """Apply kernel settings within this context.
 
     Parameters
     ----------
     devices
-        The block devices of the run's target that were made for it, or named twice.
+        The block devices of the run's target that were created for it or named twice.
     scratch, name
-        The launch's scratch folder, and how what it makes is called.
+        The launch's scratch folder, and the prefix of the names of what it creates.
     servers
-        The ids of processes that serve the target's filesystem, whose memory counts as the run's.
+        IDs of processes that serve the target's filesystem; their memory counts as the run's.
 
     Raises
     ------
     TuningError
-        On entering, if a setting cannot be set. What cannot be undone on leaving is known to
+        On entering, if a setting cannot be applied. What cannot be undone on exit is reported by
         `fsbench_kit.launch.cleanup.remaining`.
     """
     if tuning.of_device and not devices:
@@ -101,12 +101,12 @@ def applied(
 
 
 def pinned(cpu_list: str) -> tuple[str, ...]:
-    """Return what stands before a command that may use some processors only."""
+    """Return the command prefix that confines a command to some processors."""
     return ("taskset", "--cpu-list", cpu_list)
 
 
 def folders(devices: Collection[Path]) -> list[Path]:
-    """Return the folders of block devices in ``/sys``.
+    """Return the ``/sys`` folders of block devices.
 
     Raises
     ------

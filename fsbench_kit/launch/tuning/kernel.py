@@ -1,8 +1,8 @@
-"""Where the kernel's settings stand, how they are set, and how they are set back.
+"""Where the kernel's settings are, how they are applied, and how they are restored.
 
-What a setting was is written to a journal in the launch's scratch folder before it is changed. What the journal
-names is set back by the launch itself after each run, or after it was killed by whoever sweeps that folder:
-`fsbench_kit.launch.guard` at once, or the next launch there. What cannot be set back stays in the journal.
+The original value of a setting is written to a journal in the launch's scratch folder before it is changed. The
+launch restores everything in the journal after each run. If it was killed, whoever sweeps that folder does so:
+`fsbench_kit.launch.guard` at once, or the next launch there. What cannot be restored stays in the journal.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class TuningError(Exception):
-    """A setting cannot be set for a run; it says which, and why."""
+    """A setting cannot be applied for a run; says which, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A setting, as the kernel has it in files.
+    """A kernel setting and its files.
 
     Attributes
     ----------
     files
-        Where: a pattern of paths, below the device's folder in ``/sys`` unless it begins with a slash.
+        A pattern of paths, relative to the device's ``/sys`` folder unless it begins with a slash.
     lack
         What a machine without such a file lacks.
     written
-        What is written there for a value of a plan.
+        What is written to the file for a value in a plan.
     moves
-        Files in the same folder that the kernel changes with it.
+        Files in the same folder that the kernel changes along with it.
     lowest
-        Whether devices that are made of others have none.
+        Whether devices composed of others do not have it.
     """
 
     files: str
@@ -51,7 +51,7 @@ class Knob:
     lowest: bool = False
 
     def paths(self, devices: Sequence[Path]) -> list[Path]:
-        """Return its files, for devices by their folders in ``/sys``."""
+        """Return its files, given the ``/sys`` folders of devices."""
         if self.files.startswith("/"):
             return sorted(Path("/").glob(self.files[1:]))
         having = (one for one in devices if not (self.lowest and any((one / "slaves").glob("*"))))
@@ -62,7 +62,7 @@ def _vm(name: str, *moves: str) -> Knob:
     return Knob(f"/proc/sys/vm/{name}", f"no vm.{name}", moves=moves)
 
 
-# Another scheduler has a queue of its own length, and other ideas of throttling.
+# Another scheduler has its own queue length and throttling.
 KNOBS: Final = {
     "scheduler": Knob("queue/scheduler", "no I/O scheduler", moves=("nr_requests", "wbt_lat_usec"), lowest=True),
     "read_ahead": Knob("queue/read_ahead_kb", "no read-ahead", written=lambda size: str(size // 1024)),
@@ -71,7 +71,7 @@ KNOBS: Final = {
         "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "no frequency governors (cpufreq) here"
     ),
     "transparent_hugepage": Knob("/sys/kernel/mm/transparent_hugepage/enabled", "no transparent huge pages"),
-    # Of each pair, the one that was written last holds, and the other reads 0.
+    # Of each pair, the one written last is in effect, and the other reads 0.
     "dirty_ratio": _vm("dirty_ratio", "dirty_bytes"),
     "dirty_bytes": _vm("dirty_bytes", "dirty_ratio"),
     "dirty_background_ratio": _vm("dirty_background_ratio", "dirty_background_bytes"),
@@ -79,11 +79,11 @@ KNOBS: Final = {
     "dirty_expire_centisecs": _vm("dirty_expire_centisecs"),
     "dirty_writeback_centisecs": _vm("dirty_writeback_centisecs"),
 }
-"""Key of a plan -> setting. To add one is to add its entry here, and its key to `Tuning`."""
+"""Key of a plan -> kernel setting. To add one, add its entry here and its key to `Tuning`."""
 
 
 def settings() -> dict[str, str]:
-    """Return what the machine's settings are at this moment, those of its devices left out."""
+    """Return the machine's current settings, without those of its devices."""
     found = {key: {text for path in knob.paths(()) if (text := _chosen(path))} for key, knob in KNOBS.items()}
     known = {key: ", ".join(sorted(texts)) for key, texts in found.items() if texts}
     unused = {key for key, knob in KNOBS.items() if known.get(key) == "0" and set(knob.moves) & known.keys()}
@@ -91,7 +91,7 @@ def settings() -> dict[str, str]:
 
 
 def problem(key: str, value: str | int, devices: Sequence[Path] = ()) -> str | None:
-    """Say why a setting cannot be set on this machine; ``None`` where nothing is seen that speaks against it."""
+    """Return why a setting cannot be applied on this machine, or ``None`` if no reason is known."""
     knob = KNOBS[key]
     paths = [path for path in knob.paths(devices) if path.exists()]
     if not paths:
@@ -107,7 +107,7 @@ def problem(key: str, value: str | int, devices: Sequence[Path] = ()) -> str | N
 
 
 def commands(values: Mapping[str, str | int], device: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield what a person would type to set settings, those of devices for one of this name."""
+    """Yield the commands that a person would type to apply settings, with a placeholder for devices."""
     for key, value in values.items():
         file = KNOBS[key].files
         path = file if file.startswith("/") else f"/sys/block/{device}/{file}"
@@ -116,24 +116,24 @@ def commands(values: Mapping[str, str | int], device: str = "") -> Iterator[tupl
 
 @contextmanager
 def changed(values: Mapping[str, str | int], devices: Sequence[Path], scratch: Path) -> Iterator[None]:
-    """Set settings for as long as this lasts.
+    """Apply settings within this context.
 
     Parameters
     ----------
     values
         Key -> value.
     devices
-        Their folders in ``/sys``.
+        The ``/sys`` folders of the devices.
     scratch
         The launch's scratch folder.
 
     Raises
     ------
     TuningError
-        On entering, if one cannot be set. Nothing is changed then.
+        On entering, if a setting cannot be applied. Nothing is changed then.
     """
     try:
-        for key in (key for key in KNOBS if key in values):  # a scheduler goes first, and moves others
+        for key in (key for key in KNOBS if key in values):  # the scheduler comes first, because it changes others
             _set(key, values[key], devices, scratch)
         yield
     finally:
@@ -158,7 +158,7 @@ def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> 
 
 
 def _note(scratch: Path, paths: Sequence[Path], written: str, moves: Sequence[str]) -> None:
-    """Add to the journal what settings are and will be, unless it says already what they were."""
+    """Add the original and new values of settings to the journal, unless the originals are in it already."""
     journal = _journal(scratch)
     known = {entry["path"] for entry in journal}
     for path in paths:
@@ -178,26 +178,26 @@ def _keep(scratch: Path, journal: list[dict[str, Any]]) -> None:
 
 
 def _journal(scratch: Path) -> list[dict[str, Any]]:
-    """Return what was noted, but not what a restart of the machine has set back."""
+    """Return the journal's entries, without those that a reboot has undone."""
     try:
         journal = json.loads((scratch / JOURNAL).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # none was written
+    except (OSError, ValueError):  # there is no journal
         return []
     boot = _text(_BOOT)
     return [entry for entry in journal if entry.get("boot", boot) == boot] if isinstance(journal, list) else []
 
 
 def remaining(scratch: Path) -> list[str]:
-    """Return a line for each setting that the journal in a scratch folder still names."""
+    """Return a line for each setting that is still in the journal of a scratch folder."""
     return [f"{entry['path']} was {entry['text']}: {entry.get('why')}" for entry in _journal(scratch)]
 
 
 def restore(scratch: Path) -> list[str]:
-    """Set back what the journal in a scratch folder names, and return the files. What cannot be set back stays."""
+    """Restore the settings in a scratch folder's journal and return their files; failures stay in the journal."""
     back, left = [], []
     for entry in _journal(scratch):
         path, text = Path(entry["path"]), entry["text"]
-        # What holds in its other unit reads 0.
+        # A limit that is given in the other unit reads 0.
         if _is_of_others(path, entry) or (path.name.endswith("_bytes") and text == "0"):
             continue
         try:
@@ -214,23 +214,23 @@ def restore(scratch: Path) -> list[str]:
 
 
 def _sequence(path: Path) -> str | None:
-    """Return the number that the kernel gives a device anew whenever its medium changes."""
+    """Return the number that the kernel assigns to a device whenever its medium changes."""
     return _text(path.parent.parent / "diskseq").strip() or None if path.parent.name == "queue" else None
 
 
 def _is_of_others(path: Path, entry: Mapping[str, Any]) -> bool:
-    """Whether a device has another medium since its entry was written, and is not as it was left."""
+    """Return whether a device has a new medium since its entry was written, and has been changed since then."""
     if entry["sequence"] in (None, _sequence(path)):
         return False
     device = path.parent.parent
     if not device.name.startswith("loop"):
         return True
-    # A loop device keeps its settings: whoever got it since then got it as the launch had set it.
+    # Loop devices keep their settings: whoever got it since then got it as the launch had set it.
     return (device / "loop").is_dir() and _chosen(path) != entry.get("becomes")
 
 
 def _chosen(path: Path) -> str | None:
-    """Return what a file says: of several words, the one in brackets."""
+    """Return the content of a file; of several words, the one in brackets."""
     text = _text(path).strip()
     chosen = re.search(r"\[(\S+)\]", text)
     return chosen[1] if chosen else text or None

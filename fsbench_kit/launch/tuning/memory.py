@@ -1,4 +1,4 @@
-"""Limits the memory of a run, page cache included, by a control group of its own."""
+"""Limits the memory of a run, including page cache, with a control group."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 _GROUPS: Final = Path("/proc/self/cgroup")
 _PROCESSES: Final = "cgroup.procs"
 _LIMITS: Final = ("memory.max", "memory.limit_in_bytes")
-"""The file that holds the limit, in the second and in the first version of control groups."""
-_ENDING: Final = 2.0  # seconds until the last process of a run has left its group
+"""The file for the limit, in versions 2 and 1 of control groups."""
+_ENDING: Final = 2.0  # seconds for the last process of a run to leave its group
 
 
 class Group:
-    """A control group for a run.
+    """The control group of a run.
 
     Attributes
     ----------
     enter
-        The words before a command that runs in it.
+        The command prefix that runs a command in it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,13 +37,13 @@ class Group:
 
     @property
     def killed(self) -> bool:
-        """Whether the kernel has killed a process in it because the limit was reached."""
+        """Return whether the kernel has killed a process in it because the limit was reached."""
         texts = (_read(self._folder / name) for name in ("memory.events", "memory.oom_control"))
         return any(re.search(r"^oom_kill [1-9]", text, re.MULTILINE) for text in texts)
 
 
 def problem() -> str | None:
-    """Say why there are no limits of memory here; ``None`` where there are."""
+    """Return why memory cannot be limited here, or ``None`` if it can be."""
     try:
         _make(f"fsbench-trial-{os.getpid()}")[0].rmdir()
     except TuningError as error:
@@ -53,17 +53,17 @@ def problem() -> str | None:
 
 @contextmanager
 def limited(limit: int, name: str, others: Iterable[int] = ()) -> Iterator[Group]:
-    """Make a group of a name, whose processes together may take so many bytes, for as long as this lasts.
+    """Create a named group with a memory limit in bytes, and remove it on exit.
 
     Parameters
     ----------
     others
-        The ids of processes that are in it for that time, besides those of the run.
+        IDs of processes that join it for that time, besides those of the run.
 
     Raises
     ------
     TuningError
-        On entering, if that cannot be made.
+        On entering, if the group cannot be created.
     """
     folder, own = _make(name)
     try:
@@ -77,19 +77,19 @@ def limited(limit: int, name: str, others: Iterable[int] = ()) -> Iterator[Group
         yield Group(folder)
     finally:
         for process in others:
-            with suppress(OSError):  # it has ended
+            with suppress(OSError):  # the process has ended
                 _move(process, own)
         _remove(folder)
 
 
 def remove_groups(name: str) -> None:
-    """Remove the groups of a launch that was killed, which have its name."""
+    """Remove the groups of a killed launch, which contain its name."""
     for folder in _named(name):
         _remove(folder)
 
 
 def remaining(name: str) -> list[str]:
-    """Return a line for each group of a launch that is still there: one with a process in it cannot be removed."""
+    """Return a line for each remaining group of a launch; a group with a process in it cannot be removed."""
     return [f"control group {folder} is still in use{_users(folder)}" for folder in _named(name)]
 
 
@@ -99,7 +99,7 @@ def _named(name: str) -> Iterator[Path]:
 
 
 def _users(folder: Path) -> str:
-    """Name the processes in a group, as far as they are seen: a launch has process ids of its own."""
+    """Name the visible processes in a group; a launch has a PID namespace of its own."""
     names = {
         process: _read(Path("/proc", process, "comm")).strip() for process in _read(folder / _PROCESSES).split()
     }
@@ -108,11 +108,11 @@ def _users(folder: Path) -> str:
 
 
 def _make(name: str) -> tuple[Path, Path]:
-    """Make a group, and return it with the one that this process itself is in."""
+    """Create a group, and return it with the group of this process."""
     why = "the kernel has no limits of memory here (no control group with a memory controller)"
     own = parent = Path()
     for group in groups():
-        own = own if parent.is_relative_to(group) else group  # each hierarchy begins with it
+        own = own if parent.is_relative_to(group) else group  # the first group in each hierarchy
         parent, folder = group, group / name
         try:
             folder.mkdir(exist_ok=True)
@@ -121,12 +121,12 @@ def _make(name: str) -> tuple[Path, Path]:
             continue
         if any((folder / file).exists() for file in _LIMITS):
             return folder, own
-        folder.rmdir()  # its parent hands the controller to no child
+        folder.rmdir()  # its parent does not pass the controller on
     raise TuningError(why)
 
 
 def groups(controller: str = "memory") -> Iterator[Path]:
-    """Yield the groups of a controller that hold this process: its own first, then those above it."""
+    """Yield the groups of a controller that contain this process, innermost first."""
     own = {}
     for line in _read(_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)

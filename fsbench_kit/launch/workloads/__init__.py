@@ -1,6 +1,6 @@
-"""What a plan may ask of each tool, and the command line that does it.
+"""Workloads: the plan keys of each tool, and the command lines that they stand for.
 
-To add a tool, write a module like `bonnie`: its class states everything about it, and is found here.
+To add a tool, write a module like `bonnie`. Its class states everything about it and is found here.
 """
 
 from __future__ import annotations
@@ -39,4 +39,4 @@ if TYPE_CHECKING:
     Workload = BaseWorkload
 else:
     Workload = Annotated[Union[tuple(WORKLOADS.values())], Field(discriminator="tool")]  # noqa: UP007
-    """What a plan says of any workload, and what the runner needs to know of it."""
+    """Any workload of a plan."""

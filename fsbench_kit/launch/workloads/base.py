@@ -1,4 +1,4 @@
-"""What a plan says of any workload, and what the runner needs to know of it."""
+"""The base class of workloads: plan keys that all tools share, and their interface to the runner."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What a run is made on.
+    """The surroundings of a run.
 
     Attributes
     ----------
     directory
         An empty directory on the target.
     device
-        The target itself, where it is a device without a filesystem.
+        The target itself, if it is a device without a filesystem.
     beside
-        An empty directory where the results go, for what is not under test. It is removed after the run.
+        An empty directory beside the results, for what is not under test. It is removed after the run.
     filesystem
-        What is mounted on the target, where that is known.
+        The filesystem mounted on the target, if known.
     device_size
-        The bytes of the block device under it; ``None`` where there is none or it is not known.
+        The size in bytes of the block device under it; ``None`` if there is none or it is unknown.
     seed
-        Decides the data and the order of requests. All targets of a round have the same.
+        Determines the data and the order of requests. All targets of a round get the same one.
     """
 
     directory: Path
@@ -56,16 +56,16 @@ Argv = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A key whose value may be made smaller.
+    """A key whose value can be scaled down.
 
     Attributes
     ----------
     of
-        What has that size or number, as a sentence begins.
+        What has that size or number, as the beginning of a sentence.
     in_bytes
-        Whether it is a size, and not a number of things.
+        Whether it is a size in bytes rather than a number.
     whole
-        The keys and numbers of whose product it has to be a multiple; keys that a table lacks do not count.
+        The value must be a multiple of the product of these keys and numbers; missing keys do not count.
     """
 
     of: str
@@ -75,16 +75,16 @@ class Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Which keys make a workload smaller.
+    """The keys that scale a workload down.
 
     Attributes
     ----------
     amounts
-        Key -> what it is. All are made smaller by one factor.
+        Key -> what it is. All are reduced by one factor.
     time
-        The key for the seconds that it runs.
+        The key for the run time in seconds.
     loops
-        The key that makes it go on for its time, however small its files are.
+        The key that makes the workload repeat until its time is up, however small its files are.
     """
 
     amounts: Mapping[str, Amount]
@@ -94,20 +94,20 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is run: one command that is measured, and what has to be done around it.
+    """The commands of a run: a measured one, and those around it.
 
     Attributes
     ----------
     measured
-        Its standard output and standard error are kept as they are.
+        The measured command. Its standard output and standard error are kept unchanged.
     before, after
-        Commands that are recorded and timed, and measure nothing. The machine's caches are dropped after the
-        first ones; the last ones are run even where another command has failed.
+        Commands that are recorded and timed but not measured. The kernel's caches are dropped after the first
+        ones; the last ones run even if another command has failed.
     on_target
-        Whether the commands are run in the target's directory, as for a tool that writes where it stands. Else
-        they are run in the run's own folder, so that a log can be named by its name alone.
+        Whether the commands run in the target's directory, for a tool that writes to its working directory. If
+        false, they run in the run's own folder, so that logs need no path.
     files
-        Texts that are put into the run's folder before anything else, by their names.
+        Files to create in the run's folder beforehand, as name -> content.
     """
 
     measured: Argv
@@ -123,37 +123,37 @@ class BaseWorkload(VariedTable, ABC):
     Attributes
     ----------
     name
-        What its runs are called; without it, as its tool, or the program of a command.
+        The name in run names; by default that of the tool, or of a command's program.
     optional
-        Whether it is left out, with a note, where its program is missing. Otherwise its runs are recorded as
-        failed there.
+        Whether to leave the workload out, with a note, if its program is missing. If false, its runs are recorded
+        as failed.
     repeats
-        How often this workload runs on each target; without it, as the plan says.
+        How many times this workload runs on each target; by default as the plan says.
     timeout
-        Seconds after which a run of this workload is ended; without it, as the plan says.
+        Seconds after which a run of this workload is killed; by default as the plan says.
     drop_caches
-        Whether the kernel's caches are dropped before each of its runs; without it, as the plan says.
+        Whether to drop the kernel's caches before each of its runs; by default as the plan says.
     trim
-        Whether the device is trimmed before each of its runs; without it, as the plan says.
+        Whether to trim the filesystem before each of its runs; by default as the plan says.
     tuning
-        Settings of the kernel for its runs; those that it does not name are the target's, or else the plan's.
+        Kernel settings for its runs, which override those of the target and the plan.
     before
-        Commands before each of its runs, after those of the plan and the target.
+        Commands to execute before each of its runs, after those of the plan and the target.
     after
-        Commands after each of its runs, before those of the target and the plan.
+        Commands to execute after each of its runs, before those of the target and the plan.
     """
 
     programs: ClassVar[tuple[Program, ...]] = ()
-    """The programs that have to be installed."""
+    """The programs that must be installed."""
 
     keeps_finished_steps: ClassVar[bool] = False
-    """Whether its log holds what was finished before it failed, so that a failed run is partial."""
+    """Whether the log contains the steps finished before a failure, so that a failed run is partial."""
 
     logs: ClassVar[tuple[str, ...]] = ("stdout.txt",)
-    """The files in the run's folder that hold the tool's measurements."""
+    """The files in the run's folder that contain the tool's measurements."""
 
     scale: ClassVar[Scale | None] = None
-    """What makes it smaller, where runs of it can be planned from their settings."""
+    """How to scale it down, if its runs can be planned from their settings."""
 
     name: Name
     optional: Truth = False
@@ -165,7 +165,7 @@ class BaseWorkload(VariedTable, ABC):
     before: Around = ()
     after: Around = ()
     if TYPE_CHECKING:
-        tool: str  # each has its own, as a Literal
+        tool: str  # each class has its own Literal
 
     @model_validator(mode="before")
     @classmethod
@@ -174,106 +174,106 @@ class BaseWorkload(VariedTable, ABC):
 
     @property
     def needs(self) -> tuple[Program, ...]:
-        """The programs that have to be installed for this one."""
+        """The programs that must be installed for this workload."""
         return self.programs
 
     def shortened(self) -> Self:
-        """Return a workload with the same options that takes a moment, or this one."""
+        """Return a quick version of the workload with the same options, or the workload itself."""
         return self
 
     def raw_problem(self, *, is_raw: bool) -> str | None:
-        """Say why it cannot run on a device without a filesystem, or on one with it; ``None`` where it can."""
+        """Return why it cannot run on a raw device, or on a filesystem, or ``None`` if it can."""
         return f"{self.tool} needs a filesystem" if is_raw else None
 
     def is_told(self, key: str) -> bool:
-        """Look whether it is an option of the tool."""
+        """Return whether the key is an option of the tool, and so in its log or command line."""
         return key not in BaseWorkload.model_fields and key not in Tuning.model_fields
 
     def program_error(self) -> PlanError | None:
-        """Return what the program, where it is installed, does not understand of this. No load is made for it."""
+        """Return what the installed program rejects about the workload, without generating any load."""
         return None
 
     @classmethod
     def remark(cls) -> str | None:
-        """Return what users should know before it is run on this machine, for example that it is slower here."""
+        """Return what users should know before running it on this machine, such as that it is slower here."""
         return None
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a plan that makes a run with these settings again; for tools with a `scale`.
+        """Return the plan table that repeats a run with these settings, for tools with a `scale`.
 
         Parameters
         ----------
         settings
-            What is known of the run, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
+            The run's settings, keyed by `fsbench_kit.model.vocabulary.SETTINGS`.
         operations
-            Those of which the run has figures.
+            The operations for which the run has figures.
 
         Raises
         ------
         RequestError
-            If a setting is missing without which the run cannot be made.
+            If a setting is missing that the run depends on.
         """
         raise NotImplementedError
 
     @abstractmethod
     def work(self, context: RunContext) -> Work:
-        """Return the commands that make this load. Nothing is done by this, and nothing looked at."""
+        """Return the commands of the workload. This has no side effects and examines nothing."""
 
     def complete_log(self, folder: Path, steps: Sequence[Step]) -> None:
-        """Complete the log in a run's folder, where that needs what is known only after the run, failed or not.
+        """Add to a run's log what is only known after the run, whether it failed or not.
 
         Parameters
         ----------
         folder
-            The run's folder, with what its commands have written.
+            The run's folder, with the output of its commands.
         steps
-            The commands that made the target for this run alone, and took it away.
+            The commands that created the target for this run alone, and removed it.
         """
 
     @property
     def space(self) -> int | None:
-        """The most bytes that its files hold at any time; ``None`` where the plan does not tell."""
+        """The largest total size of its files at any time, in bytes; ``None`` if the plan does not say."""
         return None
 
     @property
     def is_direct(self) -> bool:
-        """Whether all of its data go past the page cache."""
+        """Whether all of its I/O bypasses the page cache."""
         return False
 
     @property
     def most_files(self) -> int:
-        """The most files and directories that it has at any time, as far as the plan tells."""
+        """The largest number of files and directories at any time, as far as the plan determines it."""
         return 1
 
     @property
     def space_beside(self) -> int:
-        """The most bytes that it needs where the results go."""
+        """The most bytes that it needs beside the results."""
         return 0
 
     @property
     def least_written(self) -> int | None:
-        """The bytes that it is sure to write; ``None`` where the plan does not tell."""
+        """A lower bound on the bytes that it writes; ``None`` if the plan gives none."""
         return None
 
     @property
     def least_seconds(self) -> float:
-        """The seconds that it is sure to take; 0 where the plan does not tell."""
+        """A lower bound on its duration in seconds; 0 if the plan gives none."""
         return 0.0
 
     @property
     def stated_seconds(self) -> float:
-        """The seconds up to which it runs by what the plan says of times; 0 where that says nothing."""
+        """The longest duration that the plan states, in seconds; 0 if it states none."""
         return self.least_seconds
 
 
 def required(settings: Mapping[str, str], *keys: str) -> list[str]:
-    """Return settings without which a run cannot be made again.
+    """Return settings without which a run cannot be repeated.
 
     Raises
     ------
     RequestError
-        If one is not known.
+        If one is unknown.
     """
     missing = [key for key in keys if key not in settings]
     if missing:
@@ -285,23 +285,23 @@ def required(settings: Mapping[str, str], *keys: str) -> list[str]:
 
 
 def where_known(settings: Mapping[str, str], *keys: tuple[str, str, Callable[[str], Any]]) -> dict[str, Any]:
-    """Return a tool's options whose setting is known; the others are left to the tool, as they were then.
+    """Return a tool's options whose settings are known. The others are left to the tool, as in the original run.
 
     Parameters
     ----------
     *keys
-        The option, the setting, and what makes the one of the other.
+        Option, setting, and the function that converts the setting's value.
     """
     return {option: read(settings[key]) for option, key, read in keys if key in settings}
 
 
 def truth(value: str) -> bool:
-    """Read a setting that is true or false."""
+    """Convert a setting that is true or false."""
     return value == "true"
 
 
 def one_word(filesystem: str | None) -> str:
-    """Return the name of a filesystem as the logs of the kit's own workloads have it.
+    """Return the name of a filesystem as written in the logs of the package's own workloads.
 
     >>> one_word("fuse.sshfs"), one_word(None)
     ('fuse_sshfs', 'unknown')

@@ -4,14 +4,13 @@
 
     [[workload]]
     tool = "bonnie++"
-    size = "8G"          # -s: of the files that are written, rewritten and read
-    fast = true          # -f: nothing by the character
+    size = "8G"          # -s: total size of the files to write, rewrite and read
+    fast = true          # -f: skip the per-character tests
     files = 16384        # -n: files to create, look up and delete
 
-Either test is left out where its key is, so that neither runs in a size that bonnie++ takes from the machine. It
-refuses a `size` below twice the memory, which would measure the page cache; `ram_size` says that it should
-believe in another memory, and 0 that it should not look. Started as root it runs as root (``-u root``), in a
-directory made for it.
+A test is left out if its key is, so that bonnie++ never picks a size from the machine's memory. It refuses a
+`size` below twice the memory, which would measure the page cache. `ram_size` makes it assume another memory size,
+and 0 disables the check. When started as root it runs as root (``-u root``), in a directory created for it.
 
 Standard output has the table and the CSV line, which are the same run in two formats.
 """
@@ -37,9 +36,10 @@ _MIB: Final = 2**20
 _UNIT: Final = 1024  # bonnie++ counts files in multiples of this
 _BLOCK: Final = 4096
 _OWN_CHARS: Final = 3 * _MIB
-"""How much bonnie++ 2.00 tests by the character, unless ``-f`` tells it."""
+"""How much bonnie++ 2.00 tests by the character by default, without ``-f``."""
 _CHARS: Final = 2 * _MIB
-"""What takes longer than half a second by the character also on a fast machine: below that there is no figure."""
+"""Testing less than this by the character may take under half a second on a fast machine, which gives no
+figure."""
 
 WholeMebibytes = Annotated[
     int,
@@ -69,25 +69,25 @@ class Bonnie(OptionsWorkload):
     size
         The size of the file in the throughput tests (``-s``).
     chunk_size
-        How much each of their requests reads or writes (the second part of ``-s``).
+        The request size in these tests (the second part of ``-s``).
     fast
         Skip the tests that read and write byte by byte (``-f``).
     char_size
-        How much these tests write and read (``-f`` with a size); without it, 3 MiB.
+        How much data the per-character tests write and read (``-f`` with a size); by default 3 MiB.
     direct
         Use O_DIRECT (``-D``).
     no_write_buffering
-        Sync after each write, and after each change of a directory (``-b``).
+        Sync after each write and each directory change (``-b``).
     files
-        How many files are created, looked up and deleted (the first part of ``-n``).
+        How many files to create, look up and delete (the first part of ``-n``).
     largest_file
-        The size of the largest of these files; without it, they are empty.
+        The size of the largest of these files; by default they are empty.
     smallest_file
-        The size of the smallest.
+        The size of the smallest of these files.
     directories
-        How many directories they are spread over.
+        How many directories the files are spread over.
     ram_size
-        The memory that bonnie++ is told of (``-r``), which decides how small `size` may be.
+        The memory size that bonnie++ should assume (``-r``), which determines the smallest allowed `size`.
     concurrency
         How many copies of each test run at once (``-c``).
     """
@@ -134,7 +134,7 @@ class Bonnie(OptionsWorkload):
         return self
 
     def program_error(self) -> PlanError | None:
-        """Look for a file that bonnie++ finds too small for the memory, and at the options."""
+        """Check whether bonnie++ considers the file too small for the memory, and check the options."""
         here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         memory = here if self.ram_size is None else self.ram_size
         installed = all(program.path is not None for program in self.programs)
@@ -147,15 +147,15 @@ class Bonnie(OptionsWorkload):
         return super().program_error()
 
     def shortened(self) -> Bonnie:
-        """Return it with a small file, and without the look at the memory."""
+        """Return it with a small file and without the check of the memory."""
         small = {"size": self.size and min(self.size, 16 * _MIB), "files": self.files and _UNIT, "ram_size": 0}
         return self.model_copy(update=small)
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings; that it should not look at the memory is added.
+        """Return the plan table for a run's settings, without the check of the memory.
 
-        How much was tested by the character no log tells: it is what bonnie++ itself would do.
+        No log states how much was tested by the character, so that bonnie++'s own default is used.
         """
         by_character = "write_char" in operations
         return {
@@ -203,18 +203,18 @@ class Bonnie(OptionsWorkload):
 
     @property
     def space(self) -> int:
-        """The one test's files are gone when the other's are made."""
-        blocks = -(-(self.largest_file or 0) // _BLOCK) + 1  # and one for the name and the inode
+        """The files of one test are deleted before those of the other are created."""
+        blocks = -(-(self.largest_file or 0) // _BLOCK) + 1  # plus one for the name and the inode
         return max(self.size or 0, (self.files or 0) * blocks * _BLOCK) * self._copies
 
     @property
     def most_files(self) -> int:
-        """Those of the second test."""
+        """The files of the second test."""
         return (self.files or 0) * self._copies
 
     @property
     def least_written(self) -> int:
-        """The large file is written by the block and rewritten, the small ones are created twice."""
+        """The large file is written in blocks and rewritten; the small files are created twice."""
         return 2 * ((self.size or 0) + (self.files or 0) * (self.smallest_file or 0)) * self._copies
 
     @property

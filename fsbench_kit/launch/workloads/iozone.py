@@ -10,13 +10,13 @@
 
     [[workload]]
     tool = "iozone"
-    mode = "throughput"            # -t: several processes at once
+    mode = "throughput"            # -t: several processes in parallel
     processes = 4
     file_size = "256M"             # -s: of each
     record_size = "128k"           # -r
 
-``mode = "single"`` is one file of one size with one record size. The data are iozone's own, which can be
-compressed and are the same in every run: a filesystem that compresses or deduplicates stores next to nothing.
+``mode = "single"`` uses one file of one size with one record size. iozone writes its own data, which is
+compressible and the same in every run: a filesystem that compresses or deduplicates stores next to nothing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NUMBERS: Final = {
     "pread": 10,
 }
 _BUFFERED: Final = frozenset({"fwrite", "fread"})
-"""Those that go through the C library's buffers, whatever iozone is told."""
+"""Tests that use the C library's buffers, whatever the options."""
 _TESTS: Final = ", ".join(f'"{test}"' for test in _NUMBERS)
 
 Test = Annotated[str, Field(pattern=f"^({'|'.join(_NUMBERS)})$")]
@@ -84,26 +84,26 @@ class Iozone(OptionsWorkload):
     Attributes
     ----------
     mode
-        ``auto`` (``-a``) needs `maximum_file_size` (``-g``), and takes the other three ends of the ranges (``-n``,
-        ``-y``, ``-q``); ``single`` needs `file_size` and `record_size` (``-s``, ``-r``), ``throughput`` those and
-        `processes` (``-t``).
+        ``auto`` (``-a``) needs `maximum_file_size` (``-g``) and accepts the other three limits of the ranges
+        (``-n``, ``-y``, ``-q``). ``single`` needs `file_size` and `record_size` (``-s``, ``-r``); ``throughput``
+        also needs `processes` (``-t``).
     tests
-        Which ones (``-i``), the first of them ``write``, whose file the others use; without it, all.
+        Which tests to run (``-i``). The first must be ``write``, whose file the others use; by default, all run.
     direct
         Use O_DIRECT (``-I``).
     synchronous
         Open the files with O_SYNC (``-o``).
     include_flush
-        Whether the time of fsync counts as part of a write (``-e``).
+        Whether write times include fsync (``-e``).
     include_close
-        Whether the time of close counts as part of a write (``-c``).
+        Whether write times include close (``-c``).
     excel_report
-        Whether the figures are printed a second time (``-R``).
+        Whether to print the figures a second time (``-R``).
     cpu_use
-        Whether the processor's time is told beside each figure (``-+u``).
+        Whether to report processor use with each figure (``-+u``).
     """
 
-    # Not free software as Debian sees it: those who want it enable it.
+    # Debian classifies it as non-free, so that it is only installed on request.
     programs: ClassVar = (Program("iozone", "iozone3", "-v"),)
     helps: ClassVar = (("iozone", "-h"),)
     keyed: ClassVar = frozenset(f"-{letter}" for letter in "atsrngyqiIoecRfF")
@@ -173,15 +173,15 @@ class Iozone(OptionsWorkload):
         return self
 
     def shortened(self) -> Iozone:
-        """Return it with small files, of one record at least."""
+        """Return it with small files of at least one record."""
         least = max(_SHORT, self.record_size or 0, self.minimum_file_size or 0, self.minimum_record_size or 0)
         sizes = {"file_size": self.file_size, "maximum_file_size": self.maximum_file_size}
         return self.model_copy(update={key: size and min(size, least) for key, size in sizes.items()})
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings, with the tests of which it has figures."""
-        # Here, since it loads all formats, which no launch needs.
+        """Return the plan table for a run's settings, with the tests that it has figures for."""
+        # Imported here because it loads all formats, which launches do not need.
         from fsbench_kit.formats.iozone.measures import TESTS_BY_NUMBER  # noqa: PLC0415
 
         automatic = settings.get("iozone.-a") == "true"
@@ -211,7 +211,7 @@ class Iozone(OptionsWorkload):
         }
 
     def work(self, context: RunContext) -> Work:
-        """Return the command line. iozone's data and offsets are always the same, so a seed has no use."""
+        """Return the command line. iozone's data and offsets are always the same, so that it ignores the seed."""
         argv = ["iozone", *(["-a"] if self.mode == "auto" else [])]
         options = {
             "-t": self.processes,
@@ -231,7 +231,7 @@ class Iozone(OptionsWorkload):
             "-o": self.synchronous,
             "-e": self.include_flush,
             "-c": self.include_close,
-            # but for its throughput mode, iozone tells of the processor in that report alone
+            # except in throughput mode, iozone reports processor use only there
             "-R": self.excel_report or (self.cpu_use and self.mode != "throughput"),
             "-+u": self.cpu_use,
         }
@@ -243,17 +243,17 @@ class Iozone(OptionsWorkload):
 
     @property
     def is_direct(self) -> bool:
-        """With O_DIRECT, where each test takes it."""
+        """Whether O_DIRECT is set, and every test supports it."""
         return self.direct and not _BUFFERED & set(self.tests or _BUFFERED)
 
     @property
     def space(self) -> int:
-        """One file at a time, or one for each process."""
+        """One file at a time, or one per process."""
         return (self.file_size or self.maximum_file_size or 0) * (self.processes or 1)
 
     @property
     def least_written(self) -> int:
-        """Each file is written and rewritten, with each size of records."""
+        """Each file is written and rewritten with each record size."""
         least, most = self.minimum_record_size or _LEAST_RECORD, self.maximum_record_size or _LARGEST_RECORD
         record_sizes = (most // least).bit_length() if self.mode == "auto" else 1
         return 2 * self.space * record_sizes

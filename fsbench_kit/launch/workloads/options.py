@@ -1,4 +1,4 @@
-"""Options of a tool that have no key: words as on its command line, held against what its own help lists."""
+"""Tool options without a key of their own: command-line words, checked against the tool's own help."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LISTED: Final = re.compile(r"(?<![\w-])(?:--[a-z][\w-]*|-\+?\w)")
 
 
 class OptionsWorkload(BaseWorkload, ABC):
-    """A workload that takes further words of its tool's command line.
+    """A workload that accepts further words of its tool's command line.
 
     Attributes
     ----------
     options
-        These words; those that have a key, or could reach anything but the target, are refused.
+        Further command-line options. Options that have a key, or that could reach beyond the target, are refused.
     """
 
     helps: ClassVar[tuple[tuple[str, ...], ...]]
@@ -36,7 +36,7 @@ class OptionsWorkload(BaseWorkload, ABC):
     """The options that have a key."""
 
     refused: ClassVar[dict[str, str]] = {}
-    """Option -> why it is not given to the tool."""
+    """Option -> why it is refused."""
 
     options: Annotated[str, Field(description="words as on the tool's command line", examples=["-K"])] | None = (
         None
@@ -44,7 +44,7 @@ class OptionsWorkload(BaseWorkload, ABC):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The options, word by word."""
+        """The options, split into words."""
         return tuple(shlex.split(self.options or ""))
 
     @model_validator(mode="after")
@@ -64,7 +64,7 @@ class OptionsWorkload(BaseWorkload, ABC):
         return self
 
     def program_error(self) -> PlanError | None:
-        """Look for each option in what the tool's help lists."""
+        """Check that the tool's help lists each option."""
         known = _listed(self.helps)
         for word in self.words if known else ():
             if (flag := _flag(word)) is not None and flag not in known:
@@ -73,7 +73,7 @@ class OptionsWorkload(BaseWorkload, ABC):
 
 
 def _flag(word: str) -> str | None:
-    """Return the option that a word gives, without what stands behind it.
+    """Return the option in a word, without its value.
 
     >>> _flag("-+w50"), _flag("--rate=5"), _flag("5"), _flag("-5")
     ('-+w', '--rate', None, None)
@@ -88,12 +88,12 @@ def _refusal(what: str, why: str) -> PlanError:
 
 @cache
 def _listed(helps: tuple[tuple[str, ...], ...]) -> frozenset[str]:
-    """Return all options that a tool's help names; none where it is not installed or does not answer."""
+    """Return all options in a tool's help; empty if it is not installed or prints none."""
     found: set[str] = set()
     for words in helps:
         try:
             answer = asked(*words, timeout=_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired):
-            return frozenset()  # a run will show it
+            return frozenset()  # the run will show the error
         found.update(_LISTED.findall(answer.stdout + answer.stderr))
     return frozenset(found)

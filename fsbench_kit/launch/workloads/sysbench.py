@@ -9,11 +9,11 @@
     file_num = 16
     time = 30
 
-An option that the plan leaves out is not given, so that sysbench's own default holds: 128 files, requests of
-16 KiB, one thread, 10 seconds, an fsync after every 100 requests. One workload is one mode.
+Options that the plan leaves out are not passed, so that sysbench's own defaults apply: 128 files, requests of 16
+KiB, one thread, 10 seconds, an fsync after every 100 requests. One workload is one mode.
 
-Each run prepares its files and removes them, which is recorded and not measured. The caches are dropped before the
-measured part, where that is permitted. ``seqwr`` makes its files itself, and has nothing prepared.
+Each run prepares and removes its files, which is recorded but not measured. Caches are dropped before the measured
+part, where permitted. ``seqwr`` creates its files itself, so that nothing is prepared.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Sysbench(OptionsWorkload):
     Attributes
     ----------
     time
-        Ends the run after so many seconds, unless `events` ends it earlier.
+        Time limit in seconds; `events` may end the run earlier.
     events
-        Ends the run after so many requests, unless `time` ends it earlier.
+        Limit on the number of requests; `time` may end the run earlier.
     """
 
     programs: ClassVar = (Program("sysbench", "sysbench", install=True),)
@@ -119,7 +119,7 @@ class Sysbench(OptionsWorkload):
 
     @model_validator(mode="after")
     def _has_a_block_for_each_file(self) -> Sysbench:
-        # sysbench makes each file as large as total / number, and ends where that is less than a block.
+        # sysbench sizes each file as total / number, and fails if that is less than a block.
         files, block = self.file_num or 128, self.file_block_size or 16384
         if self.file_total_size // files < block:
             total = humanise(self.file_total_size, "B")
@@ -130,8 +130,8 @@ class Sysbench(OptionsWorkload):
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings."""
-        del operations  # which follow from the pattern
+        """Return the plan table for a run's settings."""
+        del operations  # implied by the pattern
         pattern, total, files, block, seconds = required(
             settings, "pattern", "total_size", "files", "block_size", "time_limit"
         )
@@ -158,11 +158,11 @@ class Sysbench(OptionsWorkload):
         )
 
     def shortened(self) -> Sysbench:
-        """Return a second of it."""
+        """Return it with a duration of one second."""
         return self.model_copy(update={"time": 1})
 
     def work(self, context: RunContext) -> Work:
-        """Prepare, run, clean up; all where the files are to be, for sysbench writes where it stands."""
+        """Prepare, run and clean up in the directory for the files: sysbench writes to its working directory."""
         options = {key: getattr(self, key) for key in type(self).model_fields if key not in _OWN}
         flags = [
             f"--{key.replace('_', '-')}={_value(value)}" for key, value in options.items() if value is not None
@@ -177,32 +177,32 @@ class Sysbench(OptionsWorkload):
 
     @property
     def is_direct(self) -> bool:
-        """With O_DIRECT among its flags."""
+        """Whether O_DIRECT is among its flags."""
         return "direct" in (self.file_extra_flags or "")
 
     @property
     def space(self) -> int:
-        """All files together."""
+        """The total size of its files."""
         return self.file_total_size
 
     @property
     def least_written(self) -> int | None:
-        """What is prepared."""
+        """The bytes that are prepared."""
         return None if self.file_test_mode == "seqwr" else self.file_total_size
 
     @property
     def least_seconds(self) -> float:
-        """Its time, unless its requests are counted."""
+        """Its time limit, unless it also limits requests."""
         return self.stated_seconds if self.events is None else 0.0
 
     @property
     def stated_seconds(self) -> float:
-        """Its time, which is also the end of a run whose requests are counted."""
+        """Its time limit, which also bounds a run with a request limit."""
         return self.time or _DEFAULT_SECONDS
 
 
 _NO_LIMIT: Final = "0"
-"""The number of requests that stands for any number."""
+"""The number of requests that means no limit."""
 
 
 def _value(value: object) -> str:

@@ -1,7 +1,7 @@
-"""A load that several hosts make at the same time, in a directory that all of them see under one path.
+"""A load that several hosts generate at the same time, in a directory that they share under one path.
 
-The program is `fsbench_kit.launch.together`: it reaches the hosts by ``ssh``, has each make a
-directory of its own in the run's, and gives all of them the word to begin when the last one is ready.
+The program is `fsbench_kit.launch.together`. It reaches the hosts by ``ssh``, has each create a directory of its
+own in that of the run, and starts them all once the last one is ready.
 """
 
 from __future__ import annotations
@@ -20,6 +20,6 @@ _PROGRAM: Final = "fsbench_kit.launch.together"
 
 
 def together(context: RunContext, hosts: Mapping[str, str], files: Mapping[str, str], *words: str) -> Work:
-    """Return what has hosts do something together: ``fio JOB SOCKETS``, or ``command FIGURES LOG WORDS...``."""
+    """Return the commands that run ``fio JOB SOCKETS`` or ``command FIGURES LOG WORDS...`` on several hosts."""
     program = (sys.executable, "-P", "-m", _PROGRAM, _HOSTS, str(context.directory))
     return Work(measured=(*program, *words), files={_HOSTS: json.dumps(dict(hosts), indent=1) + "\n", **files})
