@@ -1,4 +1,4 @@
-r"""Any program: what it takes is measured without being asked, and figures are found in what it prints.
+r"""Any program: measures the resources that it uses, and finds figures in its output.
 
 ::
 
@@ -7,13 +7,13 @@ r"""Any program: what it takes is measured without being asked, and figures are 
     command = ["dbench", "-D", ".", "-t", "10", "4"]
     figures.throughput = { pattern = 'Throughput ([\d.]+) MB/sec', unit = "MB/s" }
 
-The command is a list of words, and no shell reads it. It runs in an empty directory on the target; a first word
-like ``./build.sh`` names a file beside the plan. Its time, processor time and memory are taken, the bytes that it
-read and wrote, and the time of the sync after it.
+The command is a list of words that no shell interprets. It runs in an empty directory on the target; a first word
+like ``./build.sh`` is a file beside the plan. Its elapsed time, processor time and memory are measured, as well as
+the bytes that it read and wrote, and the duration of the sync after it.
 
-A figure is found by a pattern with one group, or by a path into the JSON that the command prints
-(``json_path = "jobs.0.read.iops"``); the last match counts. Its unit says what it measures: ``B/s`` is a
-bandwidth, ``1/s`` a rate, ``s`` a time; a plain number is a score, or with ``better = "lower"`` a cost.
+A figure is found by a pattern with one group, or by a path into JSON output (``json_path = "jobs.0.read.iops"``);
+the last match counts. Its unit determines what it measures: ``B/s`` is a bandwidth, ``1/s`` a rate, ``s`` a time;
+a plain number is a score or, with ``better = "lower"``, a cost.
 
 The program is `fsbench_kit.launch.workloads.command.__main__`; its log is read by
 `fsbench_kit.formats.timed_command`.
@@ -39,7 +39,7 @@ from fsbench_kit.launch.workloads.together import together
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import METRICS
 
-_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
+_PROGRAM: Final = Path(__file__).parent  # Python runs the __main__.py in this folder
 _FIGURES: Final = "figures.json"
 _LOG: Final = "command.log"
 
@@ -50,22 +50,22 @@ _METRICS: Final = {
     ("1", "higher"): "score",
     ("1", "lower"): "cost",
 }
-"""Base unit, and which way is better -> what such a figure measures."""
+"""Base unit and direction -> the metric of such a figure."""
 
 
 class Figure(PlanTable):
-    """A figure that a command prints.
+    """A figure in a command's output.
 
     Attributes
     ----------
     pattern, json_path
-        Where it is found: a regular expression with one group, or in JSON.
+        Where to find it: a regular expression with one group, or a path into JSON.
     unit
-        As `fsbench_kit.model.units` writes it; none for a plain number.
+        A unit of `fsbench_kit.model.units`; none for a plain number.
     better
-        Which way is better; without it, that of the unit.
+        Which direction is better; by default that of the unit.
     metric
-        What it measures, if that is not what figures of its unit usually measure.
+        The metric, if it is not the usual one for the unit.
     """
 
     pattern: Annotated[
@@ -87,7 +87,7 @@ class Figure(PlanTable):
 
     @property
     def problem(self) -> str | None:
-        """Why it cannot be found or read; ``None`` where it can."""
+        """Why it cannot be found or read; ``None`` if it can be."""
         if bool(self.pattern) == bool(self.json_path):
             return "it needs either a pattern or a path into JSON (json_path)"
         try:
@@ -123,8 +123,9 @@ class Command(BaseWorkload):
     figures
         Name -> figure.
     hosts
-        Hosts that run it at the same time, each in a directory of its own in that of the target, which all of them
-        see under the same path. Its time is that until the last has ended, and each figure has its host's name.
+        Hosts that run it at the same time, each in a directory of its own within that of the target, which they
+        share under the same path. Its time ends when the last host is done, and each figure's name includes its
+        host.
     """
 
     logs: ClassVar = (_LOG,)
@@ -147,16 +148,16 @@ class Command(BaseWorkload):
 
     @property
     def needs(self) -> tuple[Program, ...]:
-        """The program itself, where it runs."""
+        """The program itself, wherever it runs."""
         return (Program("ssh", ""),) if self.hosts else (Program(self.command[0], ""),)
 
     def is_told(self, key: str) -> bool:
-        """Nothing is: two commands may differ in any word."""
+        """Return False: no log shows all words of a command."""
         del key
         return False
 
     def work(self, context: RunContext) -> Work:
-        """Return the command, with what times it before it."""
+        """Return the command, prefixed with the program that times it."""
         wanted = {
             name: {
                 "pattern": figure.pattern,

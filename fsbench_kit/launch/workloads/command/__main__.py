@@ -1,7 +1,7 @@
-"""Runs a command in a directory, and writes down what it took and which figures its output has.
+"""Runs a command in a directory, and records what it used and which figures are in its output.
 
-``__main__.py figures.json command.log DIRECTORY COMMAND...``: the command's output goes where this program's own
-goes, to files. Needs Python and nothing else: launches run this file by its path.
+``__main__.py figures.json command.log DIRECTORY COMMAND...``: the command's output goes to the same files as this
+program's own. Needs nothing but Python: launches run this file by its path.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(figures: str, log: str, directory: str, *command: str) -> int:
 
 
 def _counted() -> tuple[int, int]:
-    """Return the bytes that this process and those it has waited for have read and written by system calls."""
+    """Return the bytes read and written by system calls of this process and its finished children."""
     try:
         lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -60,7 +60,7 @@ def _counted() -> tuple[int, int]:
 
 
 def found(wanted: Mapping[str, Mapping[str, str]], *outputs: Path) -> Iterator[tuple[str, str]]:
-    """Yield for each figure what the output says of it: the last match counts, for progress may stand before."""
+    """Yield each figure and its value. The last match counts, because progress may be printed before."""
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in outputs]
     for name, figure in wanted.items():
         number = None
@@ -85,7 +85,7 @@ def _by_path(figure: Mapping[str, str], text: str) -> str | None:
 
 
 def _number(text: str) -> str | None:
-    """Return a number as it stands there, without separators of thousands."""
+    """Return a number as printed, without thousands separators."""
     plain = text.strip().replace(",", "")
     return plain if re.fullmatch(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", plain) else None
 

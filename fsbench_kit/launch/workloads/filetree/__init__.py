@@ -1,4 +1,4 @@
-"""The kit's own ``filetree``: the eleven tasks of a file server.
+"""The package's own ``filetree``: the eleven tasks of a file server.
 
 ::
 
@@ -10,9 +10,9 @@
     smallest = "10k"
     largest = "1M"
 
-The program is `fsbench_kit.launch.workloads.filetree.__main__`, which does eight of the tasks. The other three,
-mkfs, mount and umount, are the target's, where it is made for the run: they are timed as it is made and taken
-away, and put into the log after the run. So a directory's log has eight tasks.
+The program, `fsbench_kit.launch.workloads.filetree.__main__`, performs eight of the tasks. The other three, mkfs,
+mount and umount, belong to targets that are created for the run: they are timed when the target is prepared and
+removed, and added to the log after the run. The log of a directory has eight tasks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Step
 
 _BLOCK: Final = 4096
-_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
+_PROGRAM: Final = Path(__file__).parent  # Python runs the __main__.py in this folder
 
 
 class Filetree(BaseWorkload):
@@ -55,17 +55,17 @@ class Filetree(BaseWorkload):
     Attributes
     ----------
     large_file
-        The size of the one large file.
+        The size of the large file.
     files
-        How many files the tree has.
+        The number of files in the tree.
     directories
-        How many directories it has.
+        The number of directories in the tree.
     smallest
-        The size of its smallest files. Sizes are log-uniform between this and `largest`.
+        The size of the smallest files. Sizes are log-uniform between this and `largest`.
     largest
-        The size of its largest files.
+        The size of the largest files.
     total
-        The size of all of them together: then more of them are small, or large, than that.
+        The total size of the files, which makes small or large files more frequent.
     compressibility
         The share of the data that can be compressed away, in percent.
     """
@@ -106,8 +106,8 @@ class Filetree(BaseWorkload):
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings."""
-        del operations  # which are always the same
+        """Return the plan table for a run's settings."""
+        del operations  # always the same
         keys = {"files": "files"} | {
             key: f"filetree.{key}" for key in ("large_file", "directories", "smallest", "largest")
         }
@@ -116,7 +116,7 @@ class Filetree(BaseWorkload):
         return table | where_known(settings, ("total", "filetree.total", int))
 
     def work(self, context: RunContext) -> Work:
-        """Make what is copied beside the target, then do the tasks."""
+        """Create the files to copy beside the target, then perform the tasks."""
         keys = ("large_file", "files", "directories", "smallest", "largest", "compressibility")
         shape = [f"--{key.replace('_', '-')}={getattr(self, key)}" for key in keys]
         shape += [f"--total={self.total}"] if self.total is not None else []
@@ -131,9 +131,9 @@ class Filetree(BaseWorkload):
         )
 
     def complete_log(self, folder: Path, steps: Sequence[Step]) -> None:
-        """Write the log: what the program has printed, with the target's tasks where they belong.
+        """Write the log: the program's output, with the target's tasks in their places.
 
-        Where it has failed, that is what it finished before; without a finished task there is no log.
+        After a failure the log has the tasks that were finished; if there are none, it is not written.
         """
         printed = (folder / "stdout.txt").read_text(encoding="utf-8").splitlines()
         rows = (
@@ -150,17 +150,17 @@ class Filetree(BaseWorkload):
 
     @property
     def space(self) -> int:
-        """Each of the large file and the tree is there twice, but not both at a time."""
+        """Both the large file and the tree exist twice, but not at the same time."""
         return 2 * max(self.large_file, self._tree)
 
     @property
     def most_files(self) -> int:
-        """The tree is there twice."""
+        """The tree exists twice."""
         return 2 * (self.files + self.directories)
 
     @property
     def space_beside(self) -> int:
-        """What is copied."""
+        """The files to copy."""
         return self.large_file + self._tree
 
     @property
@@ -170,7 +170,7 @@ class Filetree(BaseWorkload):
 
     @property
     def _tree(self) -> int:
-        """The bytes that a tree takes, in whole blocks, with one for the name and inode of each file."""
+        """The size of a tree in whole blocks, with one block per file for its name and inode."""
         return sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
 
     @cached_property
@@ -179,7 +179,7 @@ class Filetree(BaseWorkload):
 
 
 def _rows(task: str, steps: Sequence[Step], filesystem: str) -> Iterator[str]:
-    """Yield the rows of a task that is one of the target's steps; one that was tried twice has no figure."""
+    """Yield the log rows of a task that is a step of the target; a task that was retried has no figure."""
     done = [step for step in steps if Path(step.argv[0]).name.partition(".")[0] == task]
     if len(done) == 1:
         (step,) = done

@@ -1,24 +1,25 @@
-"""Does a file server's tasks on a filesystem, and counts for each what GNU time counts.
+"""Performs a file server's tasks on a filesystem, and measures each as GNU time does.
 
-``source`` makes what is copied: a large file, and a tree. ``tasks`` copies the large file to the target, copies
-the copy, removes both; copies the tree, copies the copy, lists the first, searches it for a file, removes both.
+``source`` creates what is copied: a large file and a tree. ``tasks`` copies the large file to the target, copies
+the copy, and deletes both; then it copies the tree, copies the copy, lists the first, searches it for a file, and
+deletes both.
 
-Each task is a program of the GNU coreutils or findutils (cp, rm, ls, find), as in the study of 2006 that this
-follows: what users of the filesystem run, with nothing of the kit in it. Elapsed time is from its start to its
-end; processor time and page faults are those of this one process. cp reads and writes (``--reflink=never``) on
-every filesystem and in every version: else one filesystem would copy data, and another only refer to them. The
-``sync`` of the target's filesystem after each task is timed apart.
+Each task is a GNU coreutils or findutils program (cp, rm, ls, find), as in the study of 2006 that this follows:
+users of the filesystem run the same programs, without any of this package's code. Elapsed time is from the
+program's start to its end; processor time and page faults are those of its process. cp always reads and writes
+(``--reflink=never``), on every filesystem and in every version; otherwise one filesystem would copy data and
+another only reference it. The ``sync`` of the target's filesystem after each task is timed separately.
 
-What is copied is read once before, so that it comes from the page cache where it fits in there, and the target is
-measured, not what it is copied from. Listing and searching come right after the copies, which the cache may hold.
+The source is read once beforehand, so that it comes from the page cache if it fits, and the target is measured
+rather than the source. Listing and searching follow right after the copies, which the cache may still hold.
 
-The sizes of the tree's files are log-uniform, or where their total is given, a power law between the same ends
-with that total: the quantiles of the distribution at (i + 1/2)/n, so that every seed has as many bytes. The seed
-decides which file has which size, where it lies, how the directories are nested, and the data: random bytes, but
-for the share of zeros that is asked for, which lie together in each 4 KiB.
+File sizes in the tree are log-uniform or, if their total is given, follow a power law between the same limits with
+that total. They are the quantiles of the distribution at (i + 1/2)/n, so that every seed has the same number of
+bytes. The seed determines which file has which size and where it is, how directories are nested, and the data:
+random bytes, except for the requested share of zeros, which are contiguous within each 4 KiB.
 
-Leaves nothing on the target but what a task that failed has left. Needs Python and these programs: launches run
-this file by its path, so that importing the kit is no part of a run.
+Leaves nothing on the target except the remains of a failed task. Needs only Python and these programs: launches
+run this file by its path, so that importing the package is not part of a run.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ if TYPE_CHECKING:
 HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
 
 PROGRAMS: Final = ("cp", "find", "ls", "rm", "sync")
-"""Those that do the tasks."""
+"""The programs that perform the tasks."""
 
 _BLOCK: Final = 4096
 _CHUNK: Final = 256 * _BLOCK
 _STEEPEST: Final = 20.0
-"""All files but a few are as small, or as large, as can be."""
+"""Makes almost all files as small, or as large, as possible."""
 _LARGE: Final = "large"
 _TREE: Final = "tree"
 _NULL: Final = ((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),)
-"""What a program says is not kept: it would be written somewhere while it is timed."""
+"""Discards the output of programs, which would otherwise be written somewhere while they are timed."""
 
 
 class Usage(NamedTuple):
-    """What a command took: seconds on the clock and of processors, and page faults."""
+    """What a command used: elapsed and processor time in seconds, and page faults."""
 
     elapsed: float
     cpu: float
@@ -58,7 +59,7 @@ class Usage(NamedTuple):
     major_faults: int
 
     def rows(self, task: str, filesystem: str) -> Iterator[str]:
-        """Yield the rows of a log that `fsbench_kit.formats.filetree` reads."""
+        """Yield the log rows that `fsbench_kit.formats.filetree` reads."""
         yield f"{task},{filesystem},elapsed,{self.elapsed:.6f},,,s,"
         yield f"{task},{filesystem},cpu,{100 * self.cpu / self.elapsed:.2f},,,percent,"
         yield f"{task},{filesystem},minor_page_faults,{self.minor_faults},,,count,"
@@ -66,7 +67,7 @@ class Usage(NamedTuple):
 
 
 def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> list[int]:
-    """Return the sizes of a tree's files, the smallest first.
+    """Return the file sizes of a tree, smallest first.
 
     >>> sizes(3, 1000, 1000000)
     [3162, 31623, 316228]
@@ -86,7 +87,7 @@ def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> 
 
 
 def _power_law(files: int, smallest: int, largest: int, steepness: float) -> list[int]:
-    """Return quantiles of the density x^-(1 + steepness); without steepness, that is log-uniform."""
+    """Return quantiles of the density x^-(1 + steepness), which is log-uniform for a steepness of 0."""
     places = [(number + 0.5) / files for number in range(files)]
     ratio = largest / smallest
     if abs(steepness) < 1e-9:
@@ -96,22 +97,22 @@ def _power_law(files: int, smallest: int, largest: int, steepness: float) -> lis
 
 
 def file_name(number: int) -> str:
-    """Return the name of a file in the tree; each has its own."""
+    """Return the unique name of a file in the tree."""
     return f"file-{number:07d}"
 
 
 def make_source(
     source: Path, *, large_file: int, lengths: Sequence[int], directories: int, compressibility: int, seed: int
 ) -> None:
-    """Make the large file and the tree."""
-    chance = random.Random(seed)  # noqa: S311 (nothing is kept secret with them)
+    """Create the large file and the tree."""
+    chance = random.Random(seed)  # noqa: S311 (not used for secrets)
     _fill(source / _LARGE, large_file, chance, compressibility)
     folders = [source / _TREE]
     for number in range(1, directories):
         folders.append(folders[int(chance.random() * number)] / f"directory-{number:07d}")
     for folder in folders:
         folder.mkdir()
-    # Of all methods of Random, only random() is promised to give the same in every version of Python.
+    # Of all methods of Random, only random() is guaranteed to be reproducible in every Python version.
     for number, length in enumerate(sorted(lengths, key=lambda _: chance.random())):
         _fill(folders[int(chance.random() * directories)] / file_name(number), length, chance, compressibility)
 
@@ -126,12 +127,12 @@ def _fill(path: Path, size: int, chance: random.Random, compressibility: int) ->
 
 
 def do_tasks(source: Path, target: Path, *, filesystem: str, device_size: int | None) -> None:
-    """Do the tasks in an empty directory, and print a row for each figure.
+    """Perform the tasks in an empty directory, and print a row for each figure.
 
     Raises
     ------
     OSError
-        If one of the programs cannot be started, or fails.
+        If one of the programs cannot be started or fails.
     """
     large, large_copy, tree, tree_copy = (str(target / name) for name in ("large", "large-2", "tree", "tree-2"))
     copy = ("cp", "--reflink=never")
@@ -156,8 +157,8 @@ def do_tasks(source: Path, target: Path, *, filesystem: str, device_size: int | 
 
 
 def timed(argv: Sequence[str]) -> Usage:
-    """Run a program, and return what it took."""
-    words, environment = list(argv), dict(os.environ)  # which takes its time
+    """Run a program, and return what it used."""
+    words, environment = list(argv), dict(os.environ)  # copied before the clock starts
     start = time.perf_counter()
     process = os.posix_spawnp(argv[0], words, environment, file_actions=_NULL)
     _, status, used = os.wait4(process, 0)
@@ -168,7 +169,7 @@ def timed(argv: Sequence[str]) -> Usage:
 
 
 def _print_capacity(when: str, target: Path, filesystem: str, device_size: int | None) -> None:
-    """Print the share of the device that is there for the data of users, where the device is known."""
+    """Print the share of the device that is available for users' data, if the device is known."""
     if device_size is not None:
         space = os.statvfs(target)
         share = 100 * space.f_bavail * space.f_frsize / device_size
@@ -191,7 +192,7 @@ def _print(*rows: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, do the work, and return the exit code."""
+    """Parse the command line, do the work, and return the exit code."""
     parser = argparse.ArgumentParser(prog="filetree", description=__doc__.partition("\n")[0])
     steps = parser.add_subparsers(dest="step", required=True)
     source = steps.add_parser("source", help="make what is copied")

@@ -7,19 +7,19 @@
     rw = "randwrite"
     bs = "4k"
     size = "64M"
-    options = { norandommap = true, rate_iops = 500 }   # whatever has no key of its own
+    options = { norandommap = true, rate_iops = 500 }   # options without a key of their own
 
     [[workload]]
     tool = "fio"
     name = "mail-server"
     job_file = "mail-server.fio"   # beside the plan
 
-An option that the plan leaves out is not given, so that fio's own default holds. The report is JSON+, which has
-all figures unrounded, and latencies as counts over bins.
+Options that the plan leaves out are not passed, so that fio's own defaults apply. The report is JSON+, which has
+all figures unrounded and latencies as histograms.
 
-A job file is read with its plan, and its text is part of it from then on, as `job`: what is recorded of a launch
-needs no other file. Where the files are is for the target to say, so lines with ``directory=`` are commented out.
-What could reach anything but the target is refused: see `safety`.
+A job file is read together with its plan and its text becomes part of it, as `job`, so that the record of a launch
+needs no other file. Lines with ``directory=`` are commented out, because the target determines where files are.
+Options that could reach beyond the target are refused: see `safety`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 _TRIMS: Final = ("trim", "randtrim", "trimwrite", "randtrimwrite")
-"""Patterns for devices alone: fio discards nothing in a file."""
+"""Patterns for devices only: fio does not discard in files."""
 Pattern = Literal[
     "read",
     "write",
@@ -71,7 +71,7 @@ Pattern = Literal[
 
 
 def _size_or(pattern: str) -> Callable[[Any], Any]:
-    """Return what reads a size in bytes, and leaves text as it is that fio alone can read."""
+    """Return a validator that converts sizes to bytes and leaves text that only fio understands unchanged."""
 
     def read(value: Any) -> Any:
         if isinstance(value, str) and re.fullmatch(pattern, value):
@@ -116,9 +116,9 @@ _SHORT: Final = 16 * 2**20
 _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
-"""What a workload without a job file has to say."""
+"""Keys that a workload without a job file needs."""
 _NOT_OPTIONS: Final = {*BaseWorkload.model_fields, "tool", "job_file", "job", "log_interval", "options", "hosts"}
-"""The keys that are no options of fio."""
+"""Keys that are not options of fio."""
 _ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
 
@@ -129,16 +129,18 @@ class Fio(BaseWorkload):
     Attributes
     ----------
     job_file
-        A job file, relative to the plan. It takes the place of all keys that are options of fio.
+        A job file, relative to the plan. It replaces all keys that are options of fio.
     job
-        The text of a job file, instead of `job_file`.
+        The text of a job file, as an alternative to `job_file`.
     log_interval
-        Seconds over which fio averages bandwidth, IOPS and latency for its log files; without it, there are none.
+        Interval in seconds of fio's log files, over which bandwidth, IOPS and latency are averaged; by default no
+        logs are written.
     options
         Options that have no key here.
     hosts
-        Hosts that make this load at the same time, each in a directory of its own in that of the target, which all
-        of them see under the same path. fio is a server there, and a client here, which sums up.
+        Hosts that generate this load at the same time, each in a directory of its own within that of the target,
+        which they share under the same path. fio runs as a server there and as a client here, which adds up the
+        results.
     """
 
     programs: ClassVar = (Program("fio", "fio", install=True),)
@@ -173,7 +175,7 @@ class Fio(BaseWorkload):
     @model_validator(mode="before")
     @classmethod
     def _with_text(cls, table: Any, info: ValidationInfo) -> Any:
-        """Put the text of a job file in the place of its path."""
+        """Replace the path of a job file by its text."""
         if not isinstance(table, dict) or not isinstance(path := table.get("job_file"), str):
             return table
         try:
@@ -220,9 +222,9 @@ class Fio(BaseWorkload):
 
     @staticmethod
     def _refuse_in_job(text: str) -> None:
-        """Refuse a job file that could reach anything but the target.
+        """Refuse a job file that could reach beyond the target.
 
-        The error is named at the job file where the plan names one; else its text stands in the plan itself.
+        The error refers to the job file if the plan names one; otherwise its text is in the plan itself.
         """
         at = Place(key="job_file")
         if not jobs.read(text):
@@ -240,18 +242,18 @@ class Fio(BaseWorkload):
                 raise PlanError(what, at, hint="Change that line, or take it out.")
 
     def is_told(self, key: str) -> bool:
-        """Leave out the job file: the log has what is in it, and not which one it was."""
+        """Return whether runs report the key. The log shows a job file's options, but not its name."""
         return super().is_told(key) and key != "job_file"
 
     def shortened(self) -> Fio:
-        """Return a second of it on a small file; job files are as they are."""
+        """Return it with a duration of one second and a small file; job files are unchanged."""
         if self.job is not None:
             return self
         size = min(self.size, _SHORT) if isinstance(self.size, int) else self.size
         return self.model_copy(update={"size": size, "runtime": 1.0, "time_based": None, "io_size": None})
 
     def raw_problem(self, *, is_raw: bool) -> str | None:
-        """Look for jobs that discard, which only devices can, and for files of their own, which devices lack."""
+        """Check for jobs that discard, which needs a device, and for jobs that name files, which devices lack."""
         if is_raw:
             own = [key for job in self._jobs for key in ("filename", "nrfiles", "opendir") if key in job.options]
             return f"a device has no files, and a job says {own[0]}" if own else None
@@ -259,11 +261,11 @@ class Fio(BaseWorkload):
         return 'fio discards nothing in files; name a target of kind = "raw"' if discards else None
 
     def program_error(self) -> PlanError | None:
-        """Ask fio itself."""
+        """Check the options by asking fio."""
         return self._misread() or self._refused()
 
     def _misread(self) -> PlanError | None:
-        """Return the first number of which fio would drop a part without a word."""
+        """Return an error for the first number of which fio would silently drop a part."""
         hint = "Write a whole number, of a smaller unit if need be: 2900ms for 2.9 seconds."
         if self.job is None:
             for key, value in (self.options or {}).items():
@@ -278,7 +280,7 @@ class Fio(BaseWorkload):
         return None
 
     def _refused(self) -> PlanError | None:
-        """Return what fio does not accept."""
+        """Return an error for what fio does not accept."""
         flags = [] if self.job is not None else _flags({"name": self.name, **self._options})
         complaints = complaint(flags, None if self.job is None else jobs.without_directory(self.job))
         if not complaints:
@@ -294,8 +296,8 @@ class Fio(BaseWorkload):
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings."""
-        del operations  # which follow from the pattern
+        """Return the plan table for a run's settings."""
+        del operations  # implied by the pattern
         pattern, size, block = required(settings, "pattern", "file_size", "block_size")
         grouped = {"options": {"group_reporting": True}} if settings.get("grouped") == "true" else {}
         return {
@@ -320,11 +322,11 @@ class Fio(BaseWorkload):
         }
 
     def work(self, context: RunContext) -> Work:
-        """Return the command line; what fio says besides its report goes to standard output."""
+        """Return the command line; anything that fio prints besides its report goes to standard output."""
         if self.hosts:
             job = {_JOB: self._job_of_hosts(context.seed)}
             return together(context, self.hosts, job, "fio", _JOB, str(context.beside))
-        # fio takes no symbolic link for a directory, but what a slash behind it leads to.
+        # fio does not accept a symbolic link as a directory, but resolves one that is followed by a slash.
         place = {"directory": f"{context.directory}/"} if context.device is None else {"filename": context.device}
         always = {
             "randseed": context.seed,
@@ -339,7 +341,7 @@ class Fio(BaseWorkload):
         return Work(measured=("fio", *_flags(options)))
 
     def _job_of_hosts(self, seed: int) -> str:
-        """Return the job file that each host is sent, but for its directory."""
+        """Return the job file that each host gets, except for its directory."""
         always = f"randseed={seed}\n"
         if self.job is not None:
             return always + jobs.without_directory(self.job)
@@ -368,34 +370,34 @@ class Fio(BaseWorkload):
 
     @property
     def is_direct(self) -> bool:
-        """With O_DIRECT, as far as the plan tells."""
+        """Whether O_DIRECT is set, as far as the plan shows."""
         return bool(self.direct)
 
     @property
     def space(self) -> int | None:
-        """Files of `size` for each job, but for those that jobs share."""
+        """Files of `size` for each job, except those that jobs share."""
         space = jobs.space(self._jobs)
         return space * max(1, len(self.hosts)) if space is not None else None
 
     @property
     def least_written(self) -> int | None:
-        """Reads need their files laid out first; a load with an end in time may write next to nothing."""
+        """Reads need their files laid out first; a load with a time limit may write next to nothing."""
         written = jobs.least_written(self._jobs)
         return written * max(1, len(self.hosts)) if written is not None else None
 
     @property
     def least_seconds(self) -> float:
-        """Only a time-based load is sure to last its time."""
+        """Only a time-based load is sure to last for its time."""
         return jobs.least_seconds(self._jobs)
 
     @property
     def stated_seconds(self) -> float:
-        """Limits in time are taken to be reached."""
+        """Assumes that time limits are reached."""
         return jobs.stated_seconds(self._jobs)
 
 
 def _without_variables(text: str) -> str:
-    """Put the values of environment variables into a job file, so that they are recorded with it."""
+    """Substitute the environment variables in a job file, so that their values are recorded with it."""
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in os.environ:

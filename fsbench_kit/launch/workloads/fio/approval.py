@@ -1,4 +1,4 @@
-"""Asks fio, where it is installed, whether it understands what it is to do. Nothing is run."""
+"""Asks fio, if it is installed, whether it accepts a workload. Nothing is run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OPTION: Final = re.compile(r"(?:failed parsing |unrecognized option '--|Bad opt
 
 
 def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
-    """Return the lines that fio says against options or a job file; none where it is content.
+    """Return fio's complaints about options or a job file; empty if there are none.
 
     Parameters
     ----------
     flags
-        As fio gets them.
+        The options, as passed to fio.
     job
         The text of a job file.
     """
@@ -39,9 +39,9 @@ def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
 
 
 def whole_part(key: str, value: str) -> str | None:
-    """Return what fio makes of a number with a fraction, where it would drop that without a word.
+    """Return what fio makes of a number whose fraction it would silently drop, or ``None``.
 
-    Of its options only lists take fractions; of 1.5m others read the 1, and not even the unit.
+    Only lists and strings take fractions; of 1.5m, other options read just the 1, without the unit.
     """
     number = _FRACTION.fullmatch(value)
     if number is None or (answer := _ask([f"--cmdhelp={key}"])) is None:
@@ -51,15 +51,15 @@ def whole_part(key: str, value: str) -> str | None:
 
 
 def _ask(flags: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str] | None:
-    """Start fio with a text on its standard input; ``None`` where it is not installed, or does not answer."""
+    """Run fio with the given standard input; return ``None`` if it is not installed or does not answer."""
     try:
         return asked("fio", *flags, timeout=_TIMEOUT, said=text)
     except (OSError, subprocess.TimeoutExpired):
-        return None  # a run will show it
+        return None  # the run will show the error
 
 
 def option(line: str) -> str | None:
-    """Return the option that fio complains of.
+    """Return the option that a complaint is about.
 
     >>> option("Bad option <bsz=4>"), option("engine io_urin not loadable")
     ('bsz', None)

@@ -1,8 +1,8 @@
-"""Job files of fio, as far as a launch has to understand them.
+"""Parses fio job files, as far as launches need to understand them.
 
-Lines with a name in brackets begin a job; ``[global]`` begins options of all jobs that follow. What stands behind
-``;`` or ``#`` is a comment, as in fio's own ``strip_blank_end``. Sizes that are no plain number ("10%",
-"2*$mb_memory") are not known before the run, and so nothing is said of the space that they take.
+A name in brackets starts a job; ``[global]`` starts options for all jobs that follow. Text after ``;`` or ``#`` is
+a comment, as in fio's own ``strip_blank_end``. Sizes that are not plain numbers ("10%", "2*$mb_memory") are
+unknown before the run, so that nothing is said about the space that they need.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _GLOBAL: Final = "global"
 _LINE: Final = re.compile(r"[^;#\n]*")
 _WRITES: Final = ("write", "randwrite")
 _READS: Final = ("read", "randread", "rw", "readwrite", "randrw")
-"""Patterns for which files are laid out first, those among them that write too."""
+"""Patterns whose files are laid out first, including those that write too."""
 
 _UNKNOWN_SIZE: Final = ("create_on_open", "file_append", "filesize", "fill_device", "fill_fs", "kb_base")
-"""Options with which files may be of another size than `size` says."""
+"""Options with which files may differ in size from `size`."""
 _MAY_END_EARLY: Final = (
     *("runtime", "timeout", "time_based", "number_ios", "steadystate", "ss", "create_only", "verify_only"),
     *("bsrange", "bssplit", "blocksize_range"),
     *("zonemode", "zonesize", "zonerange", "filename_format"),
 )
-"""Options with which a job, or one of its copies, may have written less than `size` says when it ends."""
+"""Options with which a job, or one of its copies, may end having written less than `size`."""
 _NO_DATA: Final = re.compile("f(alloc|truncate|ile.+)|dir.+")
-"""Engines that make, look at or delete files, and write nothing into them: their files are not counted."""
+"""Engines that create, look up or delete files without writing data; their files are not counted."""
 
 _NAMES: Final = "$jobname.$jobnum.$filenum"
 _MOST_COPIES: Final = 4096  # fio's own limit, REAL_MAX_JOBS
@@ -44,42 +44,42 @@ _SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: its name, and its options, those of ``[global]`` included; ``""`` where one has no value."""
+    """A job: its name and its options, including those of ``[global]``; options without a value are ``""``."""
 
     name: str
     options: dict[str, str] = field(default_factory=dict)
 
     def is_on(self, key: str) -> bool:
-        """Whether an option is there, and is not 0."""
+        """Return whether an option is set, and not to 0."""
         return self.options.get(key, "0") != "0"
 
     def size(self, key: str, default: str = "") -> int | None:
-        """Return an option in bytes; ``None`` where that is not known, as with "10%"."""
+        """Return an option in bytes, or ``None`` if the size is not known, as with "10%"."""
         text = self.options.get(key, default)
         try:
-            return None if "." in text else size(text)  # of 1.5g, fio reads no more than the 1
+            return None if "." in text else size(text)  # of 1.5g, fio only reads the 1
         except ValueError:
             return None
 
     def seconds(self, *keys: str) -> float:
-        """Return the first of some options that is a time, in seconds; 0 where there is none."""
+        """Return the first of some options that is a time, in seconds; 0 if there is none."""
         matches = (_TIME.fullmatch(self.options.get(key, "")) for key in keys)
         return next((float(match[1]) * _SECONDS[(match[2] or "s").lower()] for match in matches if match), 0.0)
 
     @property
     def copies(self) -> int:
-        """How many processes do it."""
+        """The number of processes that run it."""
         return self._number("numjobs")
 
     @property
     def names(self) -> list[str]:
-        """The names that its files are given; none where they follow from the job's own."""
+        """The explicit names of its files; empty if they are derived from the job's name."""
         given = self.options.get("filename", "")
         return re.split(r"(?<!\\):", given) if given else []
 
     @property
     def files(self) -> int:
-        """The number of files of each copy."""
+        """The number of files per copy."""
         return len(self.names) or self._number("nrfiles")
 
     def _number(self, key: str) -> int:
@@ -89,7 +89,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a job file that says something: the name of a section, or an option."""
+    """A significant line of a job file: the header of a section, or an option."""
 
     number: int
     text: str
@@ -99,7 +99,7 @@ class Line:
 
 
 def lines(text: str) -> Iterator[Line]:
-    r"""Yield the lines that say something.
+    r"""Yield the significant lines of a job file.
 
     >>> [(line.section, line.key, line.value) for line in lines("[a]  # first\nbs = 4k ; small\n\nthread")]
     [('a', '', ''), (None, 'bs', '4k'), (None, 'thread', '')]
@@ -117,7 +117,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read(text: str) -> list[Job]:
-    """Return the jobs of a job file."""
+    """Return the jobs in a job file."""
     found: list[Job] = []
     shared: dict[str, str] = {}
     own = shared
@@ -133,12 +133,12 @@ def read(text: str) -> list[Job]:
 
 
 def name_problem(section: str) -> str | None:
-    """Say why a job cannot have this name, which becomes part of its files' names."""
+    """Return why a job cannot have this name, which becomes part of its files' names, or ``None``."""
     return "a path could lead away from the target" if "/" in section else None
 
 
 def without_directory(text: str) -> str:
-    """Comment out where a job file wants its files: it is the target that says it."""
+    """Comment out the directories in a job file, because the target determines them."""
     elsewhere = {line.number for line in lines(text) if line.key == "directory"}
     return "".join(
         f"; {line}" if number in elsewhere else line
@@ -147,20 +147,20 @@ def without_directory(text: str) -> str:
 
 
 def space(jobs: Sequence[Job]) -> int | None:
-    """Return the most bytes that the files of jobs hold together; ``None`` where that is not known."""
+    """Return the largest total size of the jobs' files in bytes, or ``None`` if it is not known."""
     if len(jobs) > 1 and any(job.is_on("unlink") for job in jobs):
-        return None  # they need not be there at the same time
+        return None  # the jobs' files need not exist at the same time
     found = [_files(job) for job in jobs]
     return None if None in found else _together(files for files in found if files is not None)
 
 
 def least_written(jobs: Sequence[Job]) -> int | None:
-    """Return the bytes that jobs are sure to write; ``None`` where nothing is sure."""
+    """Return a lower bound on the bytes that jobs write, or ``None`` if there is none."""
     writers = [job for job in jobs if job.options.get("rw", job.options.get("readwrite")) in _WRITES]
     readers = [job for job in jobs if job.options.get("rw", job.options.get("readwrite", "read")) in _READS]
-    # Where one job ends all, it may be the first.
+    # If one job's end stops all, it may be the first to end.
     written = 0 if any(job.is_on("exitall") for job in jobs) else sum(map(_written, writers))
-    # What is read has to be laid out, unless another job has written it by then.
+    # Files that are read must be laid out, unless another job has written them by then.
     others = [_files(job) for job in jobs if job not in readers]
     names = {file.name for files in others for file in files or ()}
     read = [_files(job) or () for job in readers if None not in others]
@@ -168,14 +168,14 @@ def least_written(jobs: Sequence[Job]) -> int | None:
 
 
 def least_seconds(jobs: Sequence[Job]) -> float:
-    """Return the seconds that jobs are sure to last: those of loads that go on until their time is over."""
+    """Return a lower bound on the duration of jobs in seconds, from time-based ones."""
     if any(job.is_on(key) for job in jobs for key in ("exitall", "number_ios", "steadystate", "ss")):
         return 0.0
     return _one_after_another(jobs, lambda job: stated_seconds([job]) if job.is_on("time_based") else 0.0)
 
 
 def stated_seconds(jobs: Sequence[Job]) -> float:
-    """Return the seconds up to which jobs run together, by those that have a limit in time."""
+    """Return the longest duration that the time limits of jobs allow, in seconds."""
 
     def limit(job: Job) -> float:
         runtime = job.seconds("runtime", "timeout")
@@ -185,7 +185,7 @@ def stated_seconds(jobs: Sequence[Job]) -> float:
 
 
 def _one_after_another(jobs: Sequence[Job], seconds: Callable[[Job], float]) -> float:
-    """Add up the longest times of those jobs that run at once."""
+    """Add up the durations of jobs that wait for each other, taking the longest of those that run at once."""
     total, together = 0.0, 0.0
     for job in jobs:
         if job.is_on("stonewall") or job.is_on("wait_for_previous"):
@@ -196,7 +196,7 @@ def _one_after_another(jobs: Sequence[Job], seconds: Callable[[Job], float]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Files of one size, which have a name and their numbers from 0 on."""
+    """Files of one size with a common name, numbered from 0."""
 
     name: str
     number: int
@@ -204,7 +204,7 @@ class _Files:
 
 
 def _files(job: Job) -> list[_Files] | None:
-    """Return the files of a job and its copies; ``None`` where they are not known."""
+    """Return the files of a job and its copies, or ``None`` if they are not known."""
     total, offset, step = job.size("size"), job.size("offset", "0"), job.size("offset_increment", "0")
     unknown = any(job.is_on(key) for key in _UNKNOWN_SIZE) or _NO_DATA.fullmatch(job.options.get("ioengine", ""))
     if total is None or offset is None or step is None or unknown or job.copies > _MOST_COPIES:
@@ -220,7 +220,7 @@ def _files(job: Job) -> list[_Files] | None:
 
 
 def _together(files: Iterable[Sequence[_Files]]) -> int:
-    """Return the bytes of the files of several jobs, of which those of equal names are one."""
+    """Return the total size of several jobs' files in bytes, counting files with equal names once."""
     by_name = defaultdict(list)
     for some in chain.from_iterable(files):
         by_name[some.name].append(some)
@@ -234,7 +234,7 @@ def _together(files: Iterable[Sequence[_Files]]) -> int:
 
 
 def _written(job: Job) -> int:
-    """Return the bytes that a job is sure to write; it leaves out what is less than a block."""
+    """Return a lower bound on the bytes that a job writes; a partial block at the end is left out."""
     files, block = _files(job), job.size("bs", job.options.get("blocksize", "4k"))
     if not files or not block or any(job.is_on(key) for key in _MAY_END_EARLY):
         return 0

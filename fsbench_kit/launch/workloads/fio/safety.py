@@ -1,8 +1,9 @@
-"""What fio is not asked for: whatever could reach beyond the target.
+"""Options that fio is not given because they could reach beyond the target.
 
-A job file can name a device as its file, and fio then overwrites it. It can run programs, open what it finds, and
-change the machine. So engines are those that work on files, no value holds a path, and some options are refused.
-This guards against job files that were written for another place; whoever means harm has a shell.
+A job file can name a device as its file, which fio then overwrites. It can run programs, open files that it finds,
+and change the machine. Therefore only engines that work on files are allowed, no value may contain a path, and
+some options are refused. This guards against job files written for another place, not against malice: whoever
+means harm has a shell.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _REFUSED: Final = {
 }
 
 _WITH_SLASHES: Final = ("bssplit", "cmdprio_bssplit", "description", "directory", "random_distribution")
-"""Options where a slash is no part of a path, and the one whose value is not used."""
+"""Options in which a slash is not part of a path, and one whose value is not used."""
 
-# fio puts the environment's variables in the place of ${NAME}.
+# fio substitutes environment variables for ${NAME}.
 _VARIABLE: Final = re.compile(r"\$(?!(?:jobname|jobnum|filenum|clientuid|mb_memory|ncpus|pagesize)\b)")
 
 
 def refusal(key: str, value: str) -> str | None:
-    """Say why an option is not given to fio; ``None`` where it may be.
+    """Return why an option is not passed to fio, or ``None`` if it is.
 
     >>> refusal("filename", "/dev/sda")
     'a path could lead away from the target'

@@ -1,4 +1,4 @@
-"""The kit's own ``smallfiles``: many files of one size are created, rewritten, read and deleted.
+"""The package's own ``smallfiles``: many files of one size are created, rewritten, read and deleted.
 
 The program is `fsbench_kit.launch.workloads.smallfiles.__main__`; its log is read by
 `fsbench_kit.formats.smallfiles`.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _COMPILER: Final = Program("cc", "gcc, libc6-dev")
 _BLOCK: Final = 4096
-_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
+_PROGRAM: Final = Path(__file__).parent  # Python runs the __main__.py in this folder
 
 
 class Smallfiles(BaseWorkload):
@@ -40,7 +40,7 @@ class Smallfiles(BaseWorkload):
     Attributes
     ----------
     threads
-        How many processes share the files, all of which lie in one directory.
+        How many processes share the files, which are all in one directory.
     compressibility
         The share of the data that can be compressed away, in percent.
     """
@@ -63,15 +63,15 @@ class Smallfiles(BaseWorkload):
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings."""
-        del operations  # which are always the same
+        """Return the plan table for a run's settings."""
+        del operations  # always the same
         files, size = required(settings, "files", "block_size")
         table = {"tool": "smallfiles", "name": "smallfiles", "files": int(files), "size": int(size)}
         return table | where_known(settings, ("threads", "threads", int))
 
     @classmethod
     def remark(cls) -> str | None:
-        """Say what a missing C compiler costs."""
+        """Return what a missing C compiler costs, or ``None`` if there is one."""
         lack = not_installed(_COMPILER)
         return f"{lack}, so its loops run in Python, which adds about 3 µs to each file" if lack else None
 
@@ -80,7 +80,7 @@ class Smallfiles(BaseWorkload):
         return self.model_copy(update={"files": min(self.files, 10 * self.threads)})
 
     def work(self, context: RunContext) -> Work:
-        """Return the command line; the log needs a filesystem's name, as one word."""
+        """Return the command line; the log needs the filesystem's name as one word."""
         program, beside = (sys.executable, str(_PROGRAM)), f"--beside={context.beside}"
         return Work(
             before=((*program, "loops", beside),),
@@ -100,7 +100,7 @@ class Smallfiles(BaseWorkload):
 
     @property
     def space(self) -> int:
-        """The files, each in whole blocks, and one block for its inode and name."""
+        """The files in whole blocks, with one block per file for its inode and name."""
         return self.files * (-(-self.size // _BLOCK) + 1) * _BLOCK
 
     @property

@@ -1,22 +1,22 @@
-"""Creates, rewrites, reads and deletes many files, and times each step and the sync after it.
+"""Creates, rewrites, reads and deletes many files, timing each step and the sync after it.
 
-``loops`` compiles what is done for each file; ``steps`` does it.
+``loops`` compiles the loops over files; ``steps`` runs the benchmark.
 
-All files lie in one directory and are visited in the order of their names; several threads, which are processes,
-have an equal share of them each, in a row. No file is synced by itself: after each step comes one ``syncfs(2)``
-of the whole filesystem, timed apart. The rewrite puts new data over the old without truncating. The read comes
-right after, so it is served from the page cache; its sync writes back times of access.
+All files are in one directory and are visited in the order of their names; each of several threads, which are
+processes, has an equal, contiguous share of them. Files are not synced individually: each step is followed by one
+``syncfs(2)`` of the whole filesystem, timed separately. The rewrite replaces the data without truncating. The read
+comes right after it and is therefore served from the page cache; its sync writes back access times.
 
-No two blocks of 4 KiB are the same, so that they cannot be deduplicated. They are random bytes, which cannot be
-compressed, but for the share of zeros that is asked for, which lie together in each 4 KiB. The same seed gives the
-same data.
+No two blocks of 4 KiB are equal, so that they cannot be deduplicated. They consist of random bytes, which cannot
+be compressed, except for the requested share of zeros, which are contiguous within each 4 KiB. The same seed gives
+the same data.
 
-The loops are in C. In Python, 2 to 3 µs for each file would be the program's own: of whole runs 2 to 6 %, and of
-reads from the page cache up to 22 %. Where there is no compiler they are in Python all the same, and the log says
-so; ``benchmarks/own_cost.py`` has what either costs.
+The loops are in C. In Python, the program itself would take 2 to 3 µs per file: 2 to 6 % of whole runs, and up to
+22 % of reads from the page cache. Without a compiler they run in Python nevertheless, and the log says so;
+``benchmarks/own_cost.py`` measures the cost of both.
 
-Leaves nothing behind, unless it is killed. Needs Python and nothing else: launches run this file by its path, so
-that importing the kit is no part of a run.
+Leaves nothing behind unless it is killed. Needs nothing but Python: launches run this file by its path, so that
+importing the package is not part of a run.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def compile_loops(beside: Path) -> None:
-    """Compile the loops into a directory; where that cannot be, say why on standard error."""
+    """Compile the loops into a directory; if that fails, explain why on standard error."""
     source = Path(__file__).with_name("loops.c")
     command = ("cc", "-O2", "-shared", "-fPIC", "-o", beside / _LOOPS, source)
-    around = {**os.environ, "TMPDIR": str(beside)}  # so a compiler that is killed leaves nothing elsewhere
+    around = {**os.environ, "TMPDIR": str(beside)}  # so that a killed compiler leaves nothing elsewhere
     try:
         done = subprocess.run(command, env=around, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
@@ -70,7 +70,7 @@ def _compiled(beside: Path) -> ctypes.CDLL | None:
         return None
     try:
         return ctypes.CDLL(str(library), use_errno=True)
-    except OSError as error:  # as where programs may not be run from that filesystem
+    except OSError as error:  # for example on a filesystem mounted noexec
         _warn(str(error))
         return None
 
@@ -91,20 +91,20 @@ def run(
     threads: int = 1,
     compressibility: int = 0,
 ) -> None:
-    """Do the four steps in a new subdirectory, and write the log that `fsbench_kit.formats.smallfiles` reads.
+    """Run the four steps in a new subdirectory, and write the log that `fsbench_kit.formats.smallfiles` reads.
 
     Parameters
     ----------
     directory
-        Where the filesystem under test is.
+        A directory on the filesystem under test.
     beside
-        Where the compiled loops are, if there are any.
+        The directory of the compiled loops, if there are any.
     filesystem
-        Its name, as one word.
+        The filesystem's name, as one word.
     files, size
-        How many files, and how large each is: bytes, or with a suffix like ``4k``.
+        The number of files, and the size of each: bytes, or with a suffix like ``4k``.
     seed
-        Decides the data.
+        Determines the data.
     threads
         How many processes share the files.
     compressibility
@@ -113,10 +113,10 @@ def run(
     Raises
     ------
     OSError
-        If the filesystem refuses something, for example because it is full.
+        If the filesystem refuses an operation, for example because it is full.
     """
     length = _bytes(size)
-    chance = random.Random(seed)  # noqa: S311 (nothing is kept secret with them)
+    chance = random.Random(seed)  # noqa: S311 (not used for secrets)
     old, new = _contents(chance, 2, files, length, compressibility)
     loops = _compiled(beside)
     data = "random bytes, not compressible,"
@@ -151,7 +151,7 @@ def run(
 
 
 def sync(folder: str) -> None:
-    """Wait until the filesystem that holds a folder has written everything."""
+    """Wait until the filesystem that contains a folder has written everything."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         if _LIBC.syncfs(descriptor) != 0:
@@ -166,7 +166,7 @@ def _contents(
 ) -> Iterator[list[memoryview]]:
     """Yield the contents of all files in each version: windows of one pool, no two of which share a block.
 
-    4096 windows start one byte apart; the next 4096 start where the blocks of those before have ended.
+    4096 windows start one byte apart; the next 4096 start where the blocks of the previous ones end.
     """
     stride = -(-size // _BLOCK) * _BLOCK
     starts = [index // _BLOCK * stride + index % _BLOCK for index in range(versions * files)]
@@ -177,14 +177,14 @@ def _contents(
 
 
 def _data(chance: random.Random, size: int, compressibility: int) -> bytearray:
-    """Return random bytes, with a share of zeros in every block."""
+    """Return random bytes with a share of zeros in every block."""
     zeros = bytes(_BLOCK * compressibility // 100)
     blocks = -(-size // _BLOCK)
     return bytearray().join(zeros + chance.randbytes(_BLOCK - len(zeros)) for _ in range(blocks))
 
 
 def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
-    """Return what does a step of all shares at once: one here, several in processes of their own."""
+    """Return a function that runs a step on all shares at once: one share here, several in separate processes."""
     if len(shares) == 1:
         return lambda name: shares[0][name]()
     context = get_context("fork")
@@ -206,8 +206,8 @@ def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
 
 
 def _serve(end: Connection, others: Sequence[Connection], steps: Steps) -> None:
-    """Do the steps that the other end asks for, and tell what became of each."""
-    # The fork copied the asking ends. If they stayed open here, nobody would notice that the program has ended.
+    """Run the steps that the other end requests, and report the result of each."""
+    # The fork copied the requesting ends. While they are open here, nobody notices that the program has ended.
     for other in others:
         other.close()
     while True:
@@ -254,7 +254,7 @@ def _addresses(contents: Sequence[memoryview]) -> ctypes.Array[ctypes.c_void_p]:
 
 
 def _loop(function: _Function, paths: Sequence[bytes], *arguments: object) -> Callable[[], None]:
-    """Return what does a loop of ``loops.c``."""
+    """Return a function that calls a loop of ``loops.c``."""
     names, files = (ctypes.c_char_p * len(paths))(*paths), ctypes.c_long(len(paths))
     function.restype = ctypes.c_long
 
@@ -267,13 +267,13 @@ def _loop(function: _Function, paths: Sequence[bytes], *arguments: object) -> Ca
     return do
 
 
-# In Python, what is done for each file is a cost of the kit's own, and part of what is timed. So names are local,
-# paths are bytes, and a file stays open where something fails, for that ends the program.
+# In Python, the cost per file is this program's own and part of what is timed. Names are therefore local, paths
+# are bytes, and a file stays open if something fails, since that ends the program.
 
 
 def _write(paths: Sequence[bytes], flags: int, contents: Sequence[memoryview], size: int) -> None:
     open_, write, close = os.open, os.write, os.close
-    for path, content in zip(paths, contents):  # noqa: B905 (they are as many)
+    for path, content in zip(paths, contents):  # noqa: B905 (equally many)
         descriptor = open_(path, flags, 0o600)
         if write(descriptor, content) != size:
             raise OSError(0, _NOT_WHOLE, path)
@@ -307,7 +307,7 @@ def _say(log: TextIO, line: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, do the work, and return the exit code."""
+    """Parse the command line, do the work, and return the exit code."""
     parser = argparse.ArgumentParser(prog="smallfiles", description=__doc__.partition("\n")[0])
     parts = parser.add_subparsers(dest="part", required=True)
     loops = parts.add_parser("loops", help="compile what is done for each file")
