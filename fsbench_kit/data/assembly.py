@@ -16,7 +16,7 @@ import polars as pl
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
-from fsbench_kit.data.deduplication.agreement import hashed, of_records
+from fsbench_kit.data.deduplication.agreement import hashed, of_records, recur
 from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
@@ -83,7 +83,7 @@ def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks
     runs = _runs_frame(found)
     measurements = found.columns.measurements
     each = of_records(found.keys, 2 * measurements[RUN].to_numpy() + measurements["primary"].to_numpy())
-    is_repeated = measurements["primary"] & pl.Series(each).is_duplicated()
+    is_repeated = measurements["primary"] & pl.Series(recur(each))
     checks = [
         (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
     ]
@@ -298,7 +298,7 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
 
 def _have_others(rows: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     """Tell of rows whether others have the same in some columns."""
-    return pl.Series(hashed(rows, names)).is_duplicated()
+    return pl.Series(recur(hashed(rows, names)))
 
 
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
@@ -363,6 +363,8 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
 
 def _repeated(several: pl.DataFrame) -> Iterator[_Check]:
     """Find primary measurements that stand for the same thing as an earlier one of their run."""
+    if several.is_empty():
+        return
     for _, rows in several.group_by(RUN, *MEASUREMENT_KEY, maintain_order=True):
         first, *others = rows.rows(named=True)
         for item in others:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
-from fsbench_kit.data.files import Stamp, opened
+from fsbench_kit.data.files import Stamp, descriptor_of, opened
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
 from fsbench_kit.formats import FORMATS, clean, fio_formats, name
 from fsbench_kit.formats.clean import CleanLogs
@@ -124,8 +124,13 @@ def read_batch(files: Sequence[File]) -> Batch:
             if file.open is not None:
                 found.add_read(number, file.open, file.path)
             else:
-                with opened(file.path, may_be_pipe=file.may_be_pipe) as content:
-                    found.add(number, content, file.path)
+                descriptor, known = descriptor_of(
+                    file.path, may_be_pipe=file.may_be_pipe, is_regular=file.stamp is not None
+                )
+                try:
+                    found.add(number, descriptor, known, file.path)
+                finally:
+                    os.close(descriptor)
         except OSError as error:
             message = f"The file cannot be read: {error.strerror or error}."
             unreadable = Diagnostic(code="UNREADABLE", message=message)
@@ -160,10 +165,13 @@ _Content = tuple[int, bytes, str]
 """The number of a file, its bytes and its path."""
 
 
-def _beginning(file: BinaryIO, size: int) -> bytes:
+def _beginning(descriptor: int, size: int) -> bytes:
     """Return the first bytes of a file; to make room for many takes longer than to read a few."""
-    data = file.read(min(size + 1, _MOST))
-    return data if len(data) <= size else data + file.read(_MOST - len(data))  # it has grown, or hides its size
+    data = piece = os.read(descriptor, min(size + 1, _MOST))
+    while piece and len(data) != size and len(data) < _MOST:  # it has changed, or hides its size
+        piece = os.read(descriptor, _MOST - len(data))
+        data += piece
+    return data
 
 
 class _Found:
@@ -176,20 +184,20 @@ class _Found:
         self._plain: list[_Content] = []
         self._json: list[_Content] = []
 
-    def add(self, number: int, file: io.BufferedReader, source: str) -> None:
+    def add(self, number: int, descriptor: int, found: os.stat_result, source: str) -> None:
         """Take in an open file of the disk."""
-        found = os.fstat(file.fileno())
         if (stamp := Stamp.of(found)) is not None and stamp.is_certain(time_ns()):
             self.stamps[number] = stamp
-        data = _beginning(file, found.st_size) if file.seekable() else b""
+        data = _beginning(descriptor, found.st_size) if stamp is not None else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             (self._json if data.startswith(b"{") else self._plain).append((number, data, source))
         elif data and len(data) < _MOST:
             self._add_left(number, data, source)
         elif not self._is_fio_log(number, data, source):
             if data:
-                file.seek(0)
-            self.add_read(number, file, source)
+                os.lseek(descriptor, 0, os.SEEK_SET)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                self.add_read(number, file, source)
 
     def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
         """Whether a file is a log file of fio, by its first bytes."""

@@ -246,7 +246,14 @@ _TICK: Final = _SECOND // 50
 
 
 def opened(path: str | Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
-    """Open a regular file.
+    """Open a regular file; see `descriptor_of`."""
+    return os.fdopen(descriptor_of(path, may_be_pipe=may_be_pipe)[0], "rb")
+
+
+def descriptor_of(
+    path: str | Path, *, may_be_pipe: bool = False, is_regular: bool = False
+) -> tuple[int, os.stat_result]:
+    """Open a regular file, and return its descriptor and what the filesystem tells of it.
 
     Parameters
     ----------
@@ -254,21 +261,24 @@ def opened(path: str | Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
         Its path.
     may_be_pipe
         Whether it may be a FIFO as well, such as a shell's ``<(xz -dc log.xz)``.
+    is_regular
+        Whether it was a regular file when it was found.
 
     Raises
     ------
     OSError
         If it cannot be opened, or is something else. No device is opened, which could already change its state.
     """
-    is_pipe = _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
+    is_pipe = not is_regular and _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
     # What the name stands for can change at any time, so the file that was opened is looked at once more.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_pipe else os.O_NONBLOCK))
     try:
-        _checked(os.fstat(descriptor).st_mode, may_be_pipe=is_pipe)
-        return os.fdopen(descriptor, "rb")
+        found = os.fstat(descriptor)
+        _checked(found.st_mode, may_be_pipe=is_pipe)
     except BaseException:
         os.close(descriptor)
         raise
+    return descriptor, found
 
 
 def _checked(mode: int, *, may_be_pipe: bool) -> bool:

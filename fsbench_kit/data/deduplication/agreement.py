@@ -39,6 +39,14 @@ def hashed(rows: pl.DataFrame, names: Sequence[str]) -> Hashes:
     return rows.select(pl.struct(names).hash()).to_series().to_numpy()
 
 
+def recur(hashes: Hashes) -> Flags:
+    """Tell which of some numbers occur more than once; that none does, as is usual, is seen soonest in order."""
+    ordered = np.sort(hashes)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return np.zeros(len(hashes), dtype=np.bool_)
+    return pl.Series(hashes).is_duplicated().to_numpy()
+
+
 def of_records(hashes: Hashes, records: Numbers) -> Hashes:
     """Return numbers for what rows have, which are others for each record."""
     return hashes + records.astype(np.uint64) * _ODD
@@ -157,8 +165,9 @@ class Prints:
 
     def __init__(self, measurements: pl.DataFrame, keys: Hashes, tools: pl.Series) -> None:
         main, key = measurements, keys
-        is_first = pl.Series(of_records(key, main[RUN].to_numpy())).is_first_distinct()
-        if not is_first.all():
+        own = of_records(key, main[RUN].to_numpy())
+        if recur(own).any():
+            is_first = pl.Series(own).is_first_distinct()
             main, key = main.filter(is_first), key[is_first.to_numpy()]
         self._main, self._tools = main, tools
         self._figures = Figures(main, key)

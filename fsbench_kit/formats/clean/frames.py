@@ -87,7 +87,10 @@ class _Table:
         """Return the rows in the order of the logs."""
         columns = zip(*self.rows, strict=True) if self.rows else repeat(())
         examples = pl.DataFrame(
-            [pl.Series(name, values, kind) for (name, kind), values in zip(self.schema.items(), columns)]
+            [
+                pl.Series(name, values, kind)
+                for (name, kind), values in zip(self.schema.items(), columns, strict=False)
+            ]
         )
         if not self.picks:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -59,16 +59,15 @@ class Numbers:
             self.dates[np.searchsorted(edges, start, "right") - 1].append(joined[start : start + _DATE])
             chars[start : start + _DATE] = ord("~")
         starts, ends, self.places = _numbers(chars)
-        begins = starts.copy()
-        blank = np.arange(len(begins))
-        while len(blank):
-            blank = blank[chars[begins[blank] - 1] == ord(" ")]
-            begins[blank] -= 1
+        begins = _begins(chars, starts)
         first = np.searchsorted(starts, edges)
         self.first: list[int] = first.tolist()
         self.lengths: Indexes = np.append(ends - starts, 0)
         self.widths: Indexes = ends - begins
-        self.kinds = _kinds(chars, begins, ends, edges, first)
+        has_point = self.places[:-1] > 0
+        chars[(ends - self.places[:-1] - 1)[has_point]] = _LEFT_OUT
+        chars[ends - 1] = 0
+        self.kinds = _kinds(chars, edges, np.append(0, np.cumsum(self.widths - 1))[first])
         of = np.repeat(np.arange(len(texts)), np.diff(first))
         where = pl.DataFrame({"start": starts - edges[of], "length": ends - starts}).with_columns(
             pl.Series("text", texts, pl.String).cast(pl.Binary).gather(of)
@@ -197,16 +196,29 @@ def _numbers(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     return starts[is_number], ends[is_number], places[np.append(is_number, True)]
 
 
-def _kinds(chars: NDArray[np.uint8], begins: Indexes, ends: Indexes, edges: Indexes, first: Indexes) -> list[str]:
-    """Return what stands between the numbers of texts, each of which goes from one edge to the next."""
-    chars[ends - 1] = 0
-    change = np.zeros(len(chars), dtype=np.int8)
-    change[begins] += 1
-    change[ends - 1] -= 1
-    rest = chars[np.cumsum(change, dtype=np.int8) == 0].tobytes().decode("ascii")
-    left_out = np.append(0, np.cumsum(ends - begins - 1))[first]
-    places = (edges - left_out).tolist()
-    return [rest[start : end - 1].rstrip(" ") for start, end in pairwise(places)]
+def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:
+    """Return where the blanks before numbers begin, and let these be left out."""
+    begins = starts.copy()
+    blank = np.arange(len(begins))
+    while len(blank):
+        blank = blank[chars[begins[blank] - 1] == ord(" ")]
+        begins[blank] -= 1
+        chars[begins[blank]] = _LEFT_OUT
+    return begins
+
+
+_LEFT_OUT: Final = 0xFF
+"""What stands in the place of a character of a text that is left out of its kind; no text has it."""
+_DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
+
+
+def _kinds(chars: NDArray[np.uint8], edges: Indexes, left_out: Indexes) -> list[str]:
+    """Return what stands between the numbers of texts, each of which goes from one edge to the next.
+
+    `left_out` tells how many characters are left out up to each edge.
+    """
+    rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT).decode("ascii")
+    return [rest[start : end - 1].rstrip(" ") for start, end in pairwise((edges - left_out).tolist())]
 
 
 def _last_places(whole: Floats, places: Indexes, kept: Indexes) -> Indexes:
