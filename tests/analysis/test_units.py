@@ -1,4 +1,4 @@
-"""Boots of a machine as the unit of inference: what a boot has of its own is in all of its runs."""
+"""Boots and hosts as the unit of inference: what one of them has of its own is in all of its runs."""
 
 import numpy as np
 import polars as pl
@@ -81,3 +81,12 @@ def test_boots_are_planned_with_and_not_their_runs() -> None:
     assert set(planned["unit"]) == {"boot"}
     assert 0.08 < float(planned["cv"].median()) < 0.12  # type: ignore[arg-type]  # of boots; runs vary by 2 %
     assert set(planned["pilot_runs"]) == {60}
+
+
+def test_hosts_of_one_ratio_disagree_as_rarely_as_chance_has_it() -> None:
+    in_turn = ("ext4", "xfs", "xfs", "ext4", "ext4", "xfs", "xfs", "ext4", "ext4", "xfs")
+    facts = [{"filesystem": filesystem, "host": host} for host in "ab" for filesystem in in_turn]
+    noise = np.random.default_rng(6).lognormal(0, 0.05, (1000, len(facts)))
+    found = fsb.compare(dataset(facts, noise))
+    disagree = found["reasons"].list.contains("STRATA_DISAGREE").mean()
+    assert 0.03 < disagree < 0.07  # type: ignore[operator]

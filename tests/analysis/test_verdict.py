@@ -183,6 +183,27 @@ def test_the_spread_of_all_rows_holds_for_few_runs_and_ten_rows() -> None:
     assert found[2] > 0.1
 
 
+@pytest.mark.parametrize(("n", "verdict"), [(4, "inconclusive"), (5, "inconclusive"), (6, "better")])
+def test_five_runs_are_few_and_six_are_not(n: int, verdict: str) -> None:
+    """Runs of one mode each are rare among six, and those of other rows vary, but not between modes."""
+    noisy = np.random.default_rng(2).lognormal(5, 0.2, (2, n, 12))
+    noisy[0, :, 0], noisy[1, :, 0] = 100 + np.arange(n) / 10, 120 + np.arange(n) / 10
+    found = compared(cells(*noisy.tolist())).filter(block_size=4096)
+    assert found["ci_low"][0] > 1.15
+    assert found["verdict"].to_list() == [verdict]
+
+
+@pytest.mark.parametrize(("with_modes", "verdict"), [(3, "better"), (8, "inconclusive")])
+def test_rows_of_many_runs_are_held_to_all_where_a_quarter_of_the_rows_have_modes(
+    with_modes: int, verdict: str
+) -> None:
+    of_rows = np.random.default_rng(3).lognormal(5, 0.01, (2, 8, 20))
+    of_rows[:, ::2, 1 : with_modes + 1] *= 0.5  # every other run is of the slow mode
+    of_rows[0, :, 0], of_rows[1, :, 0] = 100 + np.arange(8) / 10, 115 + np.arange(8) / 10
+    found = compared(cells(*of_rows.tolist())).filter(block_size=4096)
+    assert found["verdict"].to_list() == [verdict]
+
+
 @pytest.mark.parametrize("rounds", [False, True])
 @pytest.mark.parametrize(
     ("slow", "share", "studies", "sizes"),
