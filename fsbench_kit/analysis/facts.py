@@ -86,6 +86,9 @@ _PRINTED: Final = frozenset(
 )
 """Settings of fio's work that logs without a list of options have too; and whether figures are printed as one."""
 
+_LISTED_TOO: Final = ("engine", "fsync")
+"""Those of them that a list of options leaves out only where they were not given."""
+
 _NOT_GIVEN: Final = "not given"
 
 _FIO_DEFAULTS: Final = {
@@ -104,7 +107,7 @@ def _not_given(dataset: Dataset, of_runs: pl.DataFrame) -> pl.DataFrame:
 
     fio's JSON lists all options that were given, so what is not among them is known: it is as fio has it.
     """
-    varying = [key for key in of_runs["key"].unique() if _is_of_a_list(key)]
+    varying = [key for key in of_runs["key"].unique() if _is_of_a_list(key) or key in _LISTED_TOO]
     runs = dataset.runs.filter(tool="fio")["run_id"]
     if not varying or runs.is_empty():
         return of_runs.clear()

@@ -272,6 +272,9 @@ def test_a_setting_that_is_known_of_one_group_is_said() -> None:
     [
         ({"rate_iops": "1500"}, "fio.rate_iops differs: not given against 1500."),
         ({"direct": "1"}, "direct differs: false against true."),
+        ({"fsync": "1"}, "fsync differs: not given against 1."),
+        ({"ioengine": "libaio"}, "engine differs: not given against libaio."),
+        ({"fsync": "0"}, None),
         ({"direct": "0"}, None),
         ({"random_distribution": "random", "randrepeat": "1", "norandommap": "0"}, None),
         ({"group_reporting": "1", "write_bw_log": "bw"}, None),
