@@ -9,7 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.settings import known
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.units import quantity
-from fsbench_kit.model.vocabulary import ASKED, FOLLOWS, setting_kind
+from fsbench_kit.model.vocabulary import ASKED, FOLLOWS, SETTINGS, setting_kind
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
@@ -46,14 +46,17 @@ _OF_ZFS: Final = {
 def facts(dataset: Dataset) -> pl.DataFrame:
     """Return what sets runs apart: columns ``run_id``, ``key``, ``kind`` and ``value``.
 
-    What all runs share is not there. Mount options that say the same of any filesystem are settings of their own,
-    of the kind ``mount``; what is left of them belongs to the target, whose name is of the kind ``name``.
+    What all runs share is not there, nor a word of names that no two of them share: it counts them. Mount options
+    that say the same of any filesystem are settings of their own, of the kind ``mount``; what is left of them
+    belongs to the target, whose name is of the kind ``name``.
     """
     targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
     of_runs = pl.concat([known(dataset), targets])
     values = pl.col("value")
     alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
-    of_runs = of_runs.filter(~alike.over("key"))
+    counts = (values.n_unique() == pl.len()) & (pl.len() > _ONE_OF_EACH)
+    counting = pl.col("key").is_in(own_words(dataset)["key"].implode()) & counts.over("key")
+    of_runs = of_runs.filter(~alike.over("key"), ~counting)
     if of_runs.is_empty():
         return of_runs.with_columns(kind=pl.lit(None, pl.String))
     of_runs = pl.concat([of_runs, _not_given(dataset, of_runs)])
@@ -64,6 +67,16 @@ def facts(dataset: Dataset) -> pl.DataFrame:
         kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String),
         value=pl.when(pl.col("key") == "memory").then(values.replace(_near(memory))).otherwise(values),
     ).filter(pl.col("kind") != "label")
+
+
+_ONE_OF_EACH: Final = 2
+"""A run of each of two groups, of which it says nothing that each has a value of its own."""
+
+
+def own_words(dataset: Dataset) -> pl.DataFrame:
+    """Return the words in templates of names that are no setting of any tool, as ``key``."""
+    known = pl.col("key").is_in(list(SETTINGS)) | pl.col("key").str.contains(".", literal=True)
+    return dataset.settings.filter(~known, origin="name").select("key").unique()
 
 
 _PRINTED: Final = frozenset(

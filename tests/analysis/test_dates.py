@@ -211,3 +211,23 @@ def test_a_word_of_ones_own_that_sets_single_runs_apart_may_count_repeats(
         "The names of the files set these runs apart by stage: if that counts repeats, write {round} for it."
     )
     assert [sentence in row for row in notes] == [said] * len(notes)
+
+
+@pytest.mark.parametrize(
+    ("names", "verdict"), [("{filesystem}_{number}", "better"), ("{filesystem}_{stage}", "not comparable")]
+)
+def test_a_word_that_no_two_runs_share_sets_no_groups_apart(
+    tmp_path: Path, noise: random.Random, *, names: str, verdict: str
+) -> None:
+    """As the number of a run in its launch; but a word that one group's runs share does."""
+    order = ["ext4", "xfs", "xfs", "ext4", "xfs", "ext4", "ext4", "xfs"]
+    files = [
+        (
+            f"{filesystem}_{number if 'number' in names else filesystem[0]}/{number}.json",
+            filesystem,
+        )
+        for number, filesystem in enumerate(order)
+    ]
+    data = fsb.read(_written(tmp_path, iter(files), noise), names=f"{names}/{{}}.json")
+    (row,) = fsb.compare(data, metrics=["iops"]).to_dicts()
+    assert (row["n_baseline"], row["n_candidate"], row["verdict"]) == (4, 4, verdict)

@@ -8,8 +8,8 @@ import polars as pl
 
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed
 from fsbench_kit.analysis.confounders.order import timed
+from fsbench_kit.analysis.facts import own_words
 from fsbench_kit.analysis.groups import ROLES
-from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
@@ -59,7 +59,7 @@ def _left_out(design: Design) -> pl.DataFrame:
 @confounder("NAMED_APART", "footnote", "The names of the files set single runs apart by a word of one's own.")
 def _named_apart(design: Design) -> pl.DataFrame:
     """Name the words by which each run is alone in its cell: they may count repeats."""
-    words = design.of(_own_words)
+    words = design.of(own_words)
     if words.is_empty():
         return NOTHING
     n = [design.groups.of(role, "n").to_series() for role in ROLES]
@@ -69,12 +69,6 @@ def _named_apart(design: Design) -> pl.DataFrame:
     )
     told = "The names of the files set these runs apart by {}: if that counts repeats, write {} for it."
     return named.select(pl.col("row").cast(pl.Int64), text=pl.format(told, "key", pl.lit("{round}")))
-
-
-def _own_words(dataset: Dataset) -> pl.DataFrame:
-    """Return the words in templates of names that are no setting of any tool."""
-    known = pl.col("key").is_in(list(SETTINGS)) | pl.col("key").str.contains(".", literal=True)
-    return dataset.settings.filter(~known, origin="name").select("key").unique()
 
 
 @confounder("STOPPING_RULE", "footnote", "Rounds were added until a rule was met.")
