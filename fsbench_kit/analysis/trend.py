@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _IN_TIME: Final = re.compile(r"(.+[_.-])?(kernel|version|commit|revision|release|build|date)")
 _FEWEST: Final = 3
-_MANY: Final = 2 * SHORTEST
+MANY: Final = 2 * SHORTEST
 """From so many levels on, changes are looked for in their course; before, each is compared with the last."""
 
 
@@ -110,7 +110,7 @@ def trend(
     course = pl.concat(_courses(dataset, factor, names, measured, options))
     if course.is_empty():
         return nothing
-    if len(names) < _MANY:
+    if len(names) < MANY:
         changes = _decided(_one_per_effect(compare(dataset, factor, consecutive=True, **options)), confidence)
     else:
         steps = _steps(course, measured, Evidence(dataset, factor), names, confidence)
@@ -167,7 +167,7 @@ def _steps(
     sound = course.join(
         _sound(groups, evidence), on=[*CELL, "level"], nulls_equal=True, maintain_order="left"
     ).with_columns(place=pl.col("level").replace_strict(names, range(len(names)), return_dtype=pl.Int64))
-    effects = [of.sort("place") for _, of in sound.group_by(CELL, maintain_order=True) if of.height >= _MANY]
+    effects = [of.sort("place") for _, of in sound.group_by(CELL, maintain_order=True) if of.height >= MANY]
     found = [
         (of, change) for of in effects for change in _cuts(of, confidence, tests=(of.height - 1) * len(effects))
     ]

@@ -16,6 +16,7 @@ from fsbench_kit.charts.style import (
     captions,
     check_size,
     explained_by,
+    in_columns,
     joined,
     legible,
     nothing,
@@ -153,7 +154,7 @@ def _layers(
     row = rows_axis("row:N", 400, lines=lines, labelExpr="split(slice(datum.label, 6), '\\n')")
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     several = data["level"].drop_nulls().n_unique() > 1
-    legend: Any = alt.Legend(title=None) if several else None
+    legend: Any = alt.Legend(title=None, **in_columns(data["level"].drop_nulls().unique())) if several else None
     colour = alt.Color("level:N", scale=encodings["color"]["scale"], legend=legend)
     shape = alt.Shape("level:N", scale=encodings["shape"]["scale"], legend=legend)
     of_level = alt.condition("datum.tone === 'shown' || datum.tone === 'open'", colour, alt.value(REFERENCE))

@@ -83,6 +83,8 @@ REFERENCE: Final = MUTED
 _CAPTION_WIDTH: Final = 644
 _TITLE_LETTER, _SUBTITLE_LETTER = 7.0, 5.75
 """The widths of letters, in pixels."""
+_SYMBOL: Final = 26
+"""What a legend has beside each of its names, in pixels."""
 _MOST_LINES: Final = 4
 """As many lines a caption has at most, and as many more as it is narrower than others."""
 _MOST_DESCRIBED: Final = 12
@@ -97,7 +99,8 @@ def styles_of(names: Sequence[str]) -> list[Style]:
 
 def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
     """Return the encodings that give each level its colour, its shape and its dash."""
-    names, shown = in_order(levels), alt.Legend(title=None, **legend)
+    names = in_order(levels)
+    shown = alt.Legend(title=None, **in_columns(names), **legend)
     styles = styles_of(names)
 
     def scale(of: Sequence[Any]) -> dict[str, Any]:
@@ -108,6 +111,12 @@ def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
         "shape": alt.Shape("level:N", **scale([style.shape for style in styles])),
         "strokeDash": alt.StrokeDash("level:N", **scale([style.dash for style in styles])),
     }
+
+
+def in_columns(names: Sequence[str]) -> dict[str, int]:
+    """Return the columns of a legend that would be wider than a chart, so that its rows fit on a phone too."""
+    widest = _SYMBOL + round(_TITLE_LETTER * max(map(len, names), default=0))
+    return {"columns": max(1, PANEL_WIDTH // widest)} if len(names) * widest > PLOT_WIDTH else {}
 
 
 def log_scale(low: float, high: float) -> alt.Scale:

@@ -7,7 +7,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.analysis.trend import Trend
+from fsbench_kit.analysis.trend import MANY, Trend
 from fsbench_kit.charts.style import (
     BAND,
     PANEL_HEIGHT,
@@ -73,7 +73,7 @@ def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt
         "at:O",
         title=one_line(course["factor"][0]).replace("_", " "),
         scale=alt.Scale(type="band", domain=list(map(one_line, found.levels))),
-        axis=alt.Axis(labelOverlap="greedy", labelAngle=0, labelLimit=120, bandPosition=0.5),
+        axis=alt.Axis(labelOverlap="greedy", labelSeparation=8, labelAngle=0, labelLimit=120, bandPosition=0.5),
     )
     ratios = alt.Y(
         "place:Q",
@@ -99,15 +99,17 @@ def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt
         (True, "Each level as a ratio to the first that has the effect; further up is better."),
         (bool(course["low"].is_not_null().any()), "Bars are confidence intervals."),
         (not changes.is_empty(), "A dashed line is a change; its band is where it may lie."),
+        (len(found.levels) < MANY, "Each level is compared with the one before."),
+        (
+            len(found.levels) >= MANY,
+            "Each level counts as one figure, so that what differs from boot to boot is noise.",
+        ),
         (len(names) > len(kept), f"Shown: {len(kept)} of {len(names)} effects."),
     )
     said = captions(
         "Course over levels.", [title] if title else trend_findings(found)[:1], explained, changes["summary"]
     )
-    faceted: alt.FacetChart = panels(layers, kept, said, height=PANEL_HEIGHT, width=PANEL_WIDTH).resolve_scale(
-        y="independent"
-    )
-    return faceted
+    return panels(layers, kept, said, height=PANEL_HEIGHT, width=PANEL_WIDTH)
 
 
 def _left_of(field: str, levels: alt.X) -> alt.X:

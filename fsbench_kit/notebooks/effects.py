@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from fsbench_kit.tables import (
     CELL,
     cell_label,
     cell_names,
+    effect_names,
     effects,
     groups_text,
     interval_text,
@@ -24,6 +25,8 @@ from fsbench_kit.tables import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from fsbench_kit.analysis.trend import Trend
 
 Effect = dict[str, Any]
 """What it measures, its name, what is shown of it, its verdict, and the ends of its interval."""
@@ -46,6 +49,41 @@ def effects_of(comparison: pl.DataFrame) -> list[Effect]:
         }
         for name, row, again in zip(cell_names(rows), rows.iter_rows(named=True), several, strict=True)
     ]
+
+
+def effects_of_trend(found: Trend) -> list[Effect]:
+    """Return at which versions, commits or dates each effect changed, if it did.
+
+    An effect's key is what it measures and over what, whatever levels there were.
+    """
+    courses = found.course.unique(CELL, keep="first", maintain_order=True)
+    key = [*(name for name in CELL if name != "study"), "factor"]
+    several = courses.select(pl.struct(key).is_duplicated()).to_series()
+    rows = []
+    for name, row, again in zip(
+        effect_names(courses, found.course), courses.iter_rows(named=True), several, strict=True
+    ):
+        own = found.changes.filter(*(pl.col(column).eq_missing(row[column]) for column in CELL)).to_dicts()
+        own.sort(key=lambda change: found.levels.index(change["since"]))
+        told = [(f"since {one_line(change['since'])}", change) for change in own]
+        last = own[-1] if own else {"ci_low": None, "ci_high": None}
+        rows.append(
+            {
+                "key": _known(row, (*key, *["study"] * again)),
+                "effect": f"{name}, over {one_line(row['factor'])}",
+                "shown": "; ".join(
+                    f"{since} {with_interval(of['ratio'], of['ci_low'], of['ci_high'])} {of['verdict']}"
+                    for since, of in told
+                )
+                or _SAME,
+                "verdict": "; ".join(f"{since} {of['verdict']}" for since, of in told) or _SAME,
+                **{name: last[name] for name in ("ci_low", "ci_high")},
+            }
+        )
+    return rows
+
+
+_SAME: Final = "no change"
 
 
 def effects_of_claims(audit: pl.DataFrame) -> list[Effect]:

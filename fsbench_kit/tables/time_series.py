@@ -75,6 +75,13 @@ def varying_series(runs: pl.DataFrame) -> list[str]:
     """Name the columns of `CELL` that tell series apart, in the ``runs`` of a time series.
 
     Devices are told apart by their names; those of jobs say nothing that the other columns do not.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.time_series import time_series
+    >>> varying_series(time_series(fsb.read("raw_results/recorded/latency-loop-2026")).runs)
+    []
     """
     names = varying(runs.with_columns(scope=pl.lit("all")))
     return [name for name in names if name != "part" or set(runs["metric"]) <= OF_MACHINE.keys()]

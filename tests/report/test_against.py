@@ -12,14 +12,15 @@ from nbformat import v4
 from typer.testing import CliRunner
 
 import fsbench_kit as fsb
+from fsbench_kit.analysis.trend import Trend
 from fsbench_kit.cli import app
 from fsbench_kit.launch.replicate import side_by_side
 from fsbench_kit.notebooks.display import Finding
-from fsbench_kit.notebooks.effects import effects_of, effects_of_claims, effects_of_replication
+from fsbench_kit.notebooks.effects import effects_of, effects_of_claims, effects_of_replication, effects_of_trend
 from tests.pages import Elements
 
 Compare = Callable[..., pl.DataFrame]
-Effects = Callable[[pl.DataFrame], list[dict[str, Any]]]
+Effects = Callable[[Any], list[dict[str, Any]]]
 WORSE = {"ratio": 0.8, "ci_low": 0.75, "ci_high": 0.85, "verdict": "worse"}
 
 
@@ -30,7 +31,7 @@ def reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "one.log").write_text("real\t0m1.100s\nuser\t0m0.250s\nsys\t0m0.100s\n")
 
-    def write(name: str, rows: pl.DataFrame, effects: Effects = effects_of) -> None:
+    def write(name: str, rows: Any, effects: Effects = effects_of) -> None:
         shown = Finding("A finding.", effects=effects(rows))._repr_mimebundle_()
         cell = v4.new_code_cell("", outputs=[v4.new_output("execute_result", data=shown, execution_count=1)])
         for folder in ("notebooks", "manifests"):
@@ -99,6 +100,29 @@ def test_effects_of_several_studies_are_told_apart(
     for name, changed in (("old", {}), ("new", WORSE)):
         reported(name, comparison({"study": "disk"}, {"study": "memory"} | changed))
     assert "of 2 effects in both, 1 changed; 0 new, 0 gone." in _against("new", "old")[1]
+
+
+def test_courses_over_versions_have_changed_if_a_change_came_or_went_and_not_by_more_versions(
+    reported: Callable[..., None], comparison: Compare
+) -> None:
+    def course(*levels: str, changed: bool = False) -> Trend:
+        cells = [{"operation": operation, "factor": "kernel"} for operation in ("read", "write")]
+        rows = comparison(*(cell | {"baseline": levels[0], "level": level} for cell in cells for level in levels))
+        change = comparison(cells[0] | WORSE).with_columns(
+            pl.lit("6.12").alias(name) for name in ("before", "since", "earliest", "latest")
+        )
+        return Trend(list(levels), rows, change.head(int(changed)))
+
+    reported("old", course("6.1", "6.6", "6.12"), effects_of_trend)
+    reported("more", course("6.6", "6.12", "6.15"), effects_of_trend)
+    assert "of 2 effects in both, 0 changed; 0 new, 0 gone." in _against("more", "old")[1]
+    reported("new", course("6.1", "6.6", "6.12", changed=True), effects_of_trend)
+    status, said = _against("new", "old")
+    assert (status, "of 2 effects in both, 1 changed; 0 new, 0 gone." in said) == (5, True)
+    (row,) = (line for line in said.splitlines() if line.strip().startswith("compare"))
+    assert "read, over kernel" in row
+    assert "no change" in row
+    assert "since 6.12 0.80 [0.75, 0.85] worse" in row
 
 
 def test_claims_are_held_against_those_of_another_report(reported: Callable[..., None], published: Path) -> None:
