@@ -108,14 +108,16 @@ def forest(
     said = captions("Forest plot.", heading, _explain(rows, margin), summaries, **fitted)
     names = [name.partition("|")[2] for name in data["row"]]
     longest = max(len(line) for name in names for line in name.split("\n"))
+    lines = max(rows.lines.values())
     room = by_rows(
         round(min(longest, LABEL_CHARACTERS) * _CHARACTER) + 12,
         right=_TEXT,
-        lines=rows.lines,
+        lines=lines,
         narrow=width == "column",
     )
     transform: list[Any] = [alt.FilterTransform("narrow ? datum.kind !== 'gap' : datum.kind !== 'fold'")]
     if len(rows.views) > 1:
+        room["usermeta"]["rows"]["spare"] = {view: LABEL_LINE * (lines - of) for view, of in rows.lines.items()}
         bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
         room["params"].append(alt.VariableParameter("view", value=rows.views[0], bind=bound))
         transform.append(alt.FilterTransform("datum.view === view"))
@@ -126,11 +128,11 @@ def forest(
     baselines = joined(rows.effects["baseline"])
     axis = "ratio" if len(baselines) > _LONGEST_NAME or ", " in baselines else f"times {baselines}"
     chart = alt.layer(
-        *_layers(data, axis, *ends, margin, lines=rows.lines),
+        *_layers(data, axis, *ends, margin, lines=lines),
         data=data,
         transform=transform,
         width=_WIDTHS[width],
-        height=alt.Step(_step(rows.lines, narrow=width == "column")),
+        height=alt.Step(_step(lines, narrow=width == "column")),
         resolve=alt.Resolve(axis=alt.AxisResolveMap(x="independent")),
         **room | said,
     )
@@ -151,7 +153,11 @@ def _layers(
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
     hair = (high / low) ** (0.5 / _WIDTHS["page"])
     drop = alt.ExprRef("narrow ? 4 : 0")
-    row = rows_axis("row:N", 400, lines=lines, labelExpr="split(slice(datum.label, 6), '\\n')")
+    # In a narrow chart the last line of a name stands above its row, however many the others have.
+    above = f"(narrow ? slice('{'n' * (lines - 1)}', length(split(datum.label, '\\n')) - 1) : '')"
+    row = rows_axis(
+        "row:N", 400, lines=lines, labelExpr=f"split(replace({above}, /n/g, '\\n') + slice(datum.label, 6), '\\n')"
+    )
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     several = data["level"].drop_nulls().n_unique() > 1
     legend: Any = alt.Legend(title=None, **in_columns(data["level"].drop_nulls().unique())) if several else None

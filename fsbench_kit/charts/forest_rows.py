@@ -74,9 +74,10 @@ class Rows(NamedTuple):
         return self.views[0].endswith(_BY_OPERATION.format(""))
 
     @property
-    def lines(self) -> int:
-        """Return how many lines the longest name of a row has."""
-        return max((name.count("\n") + 1 for name in self.drawn["row"]), default=1)
+    def lines(self) -> dict[str, int]:
+        """Return how many lines the longest name of each view has."""
+        of_rows = self.drawn.group_by("view", maintain_order=True).agg(pl.col("row").str.count_matches("\n").max())
+        return {view: most + 1 for view, most in of_rows.rows()}
 
 
 def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:

@@ -81,8 +81,8 @@ def ratio_map(
     ratios = rows["ratio"].drop_nulls()
     levels, against = joined(rows["level"]), joined(rows["baseline"])
     name = metric_text(metric, "value")
-    margin = rows["margin"].max()
-    ahead, behind = (ratios > margin).sum(), (ratios < 1 / margin).sum()
+    margin = float(rows.select(pl.max("margin")).item())
+    ahead, behind = int((ratios > margin).sum()), int((ratios < 1 / margin).sum())
     if rows["better"][0] == "lower":
         ahead, behind = behind, ahead
     alike = f"within {percent(margin - 1)} of {against} in {ratios.len() - ahead - behind} of {ratios.len()} cells"

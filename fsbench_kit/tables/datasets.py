@@ -14,10 +14,10 @@ from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import DIAGNOSTICS, setting_kind
+from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import counted, listed, one_line, text_of
+from fsbench_kit.tables.messages import counted, listed, message, one_line, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,8 +78,8 @@ def reading_findings(dataset: Dataset) -> list[str]:
         .sort("severity", "times", descending=[False, True], maintain_order=True)
     )
     told = [
-        f"{DIAGNOSTICS[code][1].rstrip('.')} ({counted(times, 'time')}; such as: {one_line(said).rstrip('.')})."
-        for code, times, said in kinds.select("code", "times", "message").rows()
+        message(said) + (f" And {times - 1:,} more like it." if times > 1 else "")
+        for times, said in kinds.select("times", "message").rows()
     ]
     return [first, *told, contents(dataset)]
 

@@ -282,14 +282,13 @@ def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
 
 def _breaking(text: str) -> str:
     """Escape a text so that a browser breaks paths and lists after their signs, and intervals not at all."""
-    shown = escape(text)
     if _LONG_WORD.search(text):
-        return _SIGN.sub(r"\g<0><wbr>", shown)
-    return _INTERVAL.sub(r'<span style="white-space:nowrap">\g<0></span>', shown)
+        return "<wbr>".join(map(escape, _AFTER_SIGN.split(text)))
+    return _INTERVAL.sub(r'<span style="white-space:nowrap">\g<0></span>', escape(text))
 
 
 _LONG_WORD: Final = re.compile(r"\S{21}")
-_SIGN: Final = re.compile(r"[/_,;=|:](?=\S)")
+_AFTER_SIGN: Final = re.compile(r"(?<=[/_,])(?=\S)")
 _INTERVAL: Final = re.compile(r"\[[\d.,]+, [\d.,]+\]")
 
 

@@ -69,7 +69,7 @@ def test_what_changed_is_new_and_gone_is_told_on_the_terminal_and_on_a_page(
     assert "1.84 [1.71, 1.98] better" in rows[0]
     assert "0.80 [0.75, 0.85] worse" in rows[0]
     page = Path("new", "against.html").read_text()
-    assert "0.80 [0.75, 0.85] worse" in page
+    assert '0.80 <span style="white-space:nowrap">[0.75, 0.85]</span> worse' in page
     assert not Elements(page).found["img"]
     assert "against.html" in _links_of_the_index()
     assert _report("new")[0] == 0

@@ -71,7 +71,7 @@ def test_a_page_without_charts_has_no_script_but_the_one_that_sorts(comparison: 
     page = _page(_executed(tables.comparison_table(comparison({}))))
     assert Elements(page).scripts == [SORT]
     assert "unsafe-eval" not in page
-    assert "1.84 [1.71, 1.98]" in page
+    assert '1.84 <span style="white-space:nowrap">[1.71, 1.98]</span>' in page
 
 
 def test_a_page_has_its_title_once_its_question_and_how_to_run_it_again() -> None:

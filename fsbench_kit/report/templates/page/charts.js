@@ -33,9 +33,9 @@ async function draw(figure) {
   try {
     const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
     const spec = await specOf(figure);
-    figure.least = spec.usermeta?.rows?.least ?? LEAST.row;
     const { view } = await vegaEmbed(place, fitted(spec, figure.clientWidth), options);
     figure.view = view;
+    inViews(figure, spec.usermeta?.rows);
     const over = place.querySelector("svg").viewBox.baseVal.width - figure.clientWidth;
     if (over > 0) resized(view, narrower(figure, over));
   } catch (error) {
@@ -44,6 +44,20 @@ async function draw(figure) {
     return;
   }
   figure.querySelector(":scope > img")?.remove();
+}
+
+// Rows are as high as the names of a view need that a reader chose, on the screen and at least on paper.
+function inViews(figure, { least = LEAST.row, spare } = {}) {
+  figure.least = least;
+  if (!spare) return;
+  const { view } = figure;
+  const step = view.signal("y_step");
+  const fit = (name, shown) => {
+    figure.least = least - spare[shown];
+    resized(view, { y_step: step - spare[shown] });
+  };
+  view.addSignalListener("view", fit);
+  fit("view", view.signal("view"));
 }
 
 // Vega announces marks without a word about them, whenever it draws: screen readers pass over these.
@@ -101,7 +115,7 @@ for (const figure of figures) {
 
 // On paper charts are as wide as the sheet, with letters of their size: nothing is scaled down.
 const SHEET = { width: 680, height: 1025, chart: 830 }; // A4 between its margins
-const LEAST = { row: 15, plot: 300, panel: 96 };
+const LEAST = { row: 14, plot: 300, panel: 96 };
 const SIZES = ["width", "height", "child_width", "child_height", "y_step"];
 
 function resized(view, sizes) {
