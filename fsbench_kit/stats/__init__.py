@@ -1,17 +1,17 @@
-"""Statistics of ratios between two sets of runs, and of single runs: arrays in, small frozen results out.
+"""Statistics of ratios between two groups of runs, and of single runs: arrays in, small frozen results out.
 
-Figures are of one metric in one unit, with the runs along the last axis; leading axes are cells, broadcast, and
-are worked on at once. A ratio is always B/A. Cells with unequal numbers of runs are a masked array (`ragged`),
-whose masked places are no runs; a cell that has too few for a method gets nan and `Caveat.TOO_FEW`. Zeros,
-negatives and nan are refused with a `ValueError`: why a figure is missing is for the caller to say. Nothing here
-draws random numbers.
+All figures are of one metric in one unit. Runs are along the last axis; leading axes are cells, which broadcast
+and are processed at once. A ratio is always B/A. Cells with unequal numbers of runs form a masked array
+(`ragged`), in which masked places are not runs. A cell with too few runs for a method gets nan and
+`Caveat.TOO_FEW`. Zeros, negative values and nan raise a `ValueError`: the caller has to explain why a figure is
+missing. Nothing here draws random numbers.
 
 =====================================  ==========================================================
 The data                               The method
 =====================================  ==========================================================
-two or more runs in each group         `welch_log`; from four on `hodges_lehmann_log` beside it
-runs in pairs, two or more             `paired_log`; from six on `signed_rank_log` beside it
-rounds or hosts of several runs        `blocked_log`
+two or more runs per group             `welch_log`; with four or more, also `hodges_lehmann_log`
+two or more pairs of runs              `paired_log`; with six or more, also `signed_rank_log`
+rounds or hosts with several runs      `blocked_log`
 ... two to four hosts, or versions     `stratified_log`, `stratified_paired_log`
 several cells, hosts or studies        `random_effects`
 two or three runs in many cells        `moderated_log`, `moderated_paired_log`, beside the cell's own
@@ -20,21 +20,21 @@ one run against one                    `break_even`; no interval exists
 two printed figures, or bounds         `rounding_ratio`
 one group                              `quantile_interval`; figures in bins: `merged`, `binned_quantile`
 one run over time                      `within_run`, `steady_state`, `levels`
-where may a change lie?                `reach`, of what `levels` found
-is there a difference at all?          the p of an estimate; over a family `holm`
-is there none?                         `equivalent` on a 90 % interval; `equivalence_p`
+where may a change lie?                `reach`, given the result of `levels`
+is there a difference at all?          the p of an estimate; for a family, `holm`
+is there no difference?                `equivalent` on a 90 % interval; `equivalence_p`
 is a group bimodal? drifting?          `bimodal`, `drift`
 could modes alone look like this?      `distances` of many cells; `unlike_modes_p`, `unlike_rounds_p`
-did two groups run in turn?            `few_alternations_p`
+did two groups take turns?             `few_alternations_p`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
-what could so many runs show?          `power_of_effect`, `power_of_equivalence`
-which level of repetition to repeat    `variance_components`
+what can this many runs show?          `power_of_effect`, `power_of_equivalence`
+which level of repetition to repeat?   `variance_components`
 =====================================  ==========================================================
 
-What is not here is not here on purpose: percentile and BCa bootstraps cover 50 to 92 % at ten runs or fewer,
-Price and Bonett's interval of the ratio of medians covers 64 to 75 % where runs are bimodal, and
-comparing two intervals for overlap has a true level of 0.5 % and half the power. ``benchmarks/coverage.py``
-measures the coverage of what is here, and ``docs/coverage.md`` holds what it found.
+Some methods are left out on purpose: percentile and BCa bootstraps cover 50 to 92 % with ten runs or fewer, Price
+and Bonett's interval for the ratio of medians covers 64 to 75 % if runs are bimodal, and checking two intervals
+for overlap has a true level of 0.5 % and half the power. ``benchmarks/coverage.py`` measures the coverage of the
+methods here; ``docs/coverage.md`` has the results.
 """
 
 from fsbench_kit.stats.blocks import blocked_log

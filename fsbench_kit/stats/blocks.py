@@ -1,9 +1,9 @@
 """Runs in blocks that share something: the rounds of a launch, the hosts of a fleet.
 
-What the runs of a block have in common (a drifting disk, a neighbour's load, a faster machine) takes no part in
-the block's own ratio, and how much these ratios differ is what a further block would add. So the block is the
-unit: pooling the runs of several hosts was measured to cover 62 to 71 % of a nominal 95 %, a two-level bootstrap
-71 % for two hosts and 86 % for five.
+Whatever the runs of a block share (a drifting disk, a neighbour's load, a faster machine) cancels in the block's
+own ratio, and the spread of these ratios shows what a further block would add. The block is therefore the unit.
+Pooling the runs of several hosts was measured to cover 62 to 71 % at a nominal 95 %; a two-level bootstrap covers
+71 % with two hosts and 86 % with five.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ def blocked_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     Parameters
     ----------
     a, b
-        Shapes ``(..., blocks, n_a)`` and ``(..., blocks, n_b)``, at least two blocks; ``a[..., i, :]`` and
-        ``b[..., i, :]`` are of one block. Blocks without runs of both groups are left out. With one run of a group
-        in a block this is `paired_log`.
+        Shapes ``(..., blocks, n_a)`` and ``(..., blocks, n_b)``, with at least two blocks; ``a[..., i, :]`` and
+        ``b[..., i, :]`` belong to one block. Blocks without runs of both groups are left out. With one run per
+        group and block, this is `paired_log`.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of B/A; ``n_pairs`` is the number of blocks. A cell whose blocks all have the same ratio gets no interval
-        (nan), for the reason given in `welch_log`.
+        The ratio B/A; ``n_pairs`` is the number of blocks. A cell whose blocks all have the same ratio gets no
+        interval (nan), for the reason given in `welch_log`.
 
     Raises
     ------
     ValueError
-        If the groups have not equally many blocks, or fewer than two, or a value has no logarithm.
+        If the groups have different numbers of blocks or fewer than two, or a value has no logarithm.
 
     Notes
     -----
     Student's t on the means of units of randomisation: Kalibera, T. and Jones, R. (2013), ISMM, 63-74, section 6,
-    for one more level of repetition; the variances of the levels themselves are those of `variance_components`.
+    with one more level of repetition. `variance_components` gives the variances of the levels themselves.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def blocked_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
 
 
 def _blocks(logs: Sample) -> Sample:
-    """Return the mean of each block, absent where it has no runs."""
+    """Return the mean of each block; a block without runs is absent."""
     if logs.values.ndim < 2 or logs.values.shape[-2] < 2:
         raise ValueError(
             "this method needs at least 2 blocks along the last axis but one, and their runs along it"

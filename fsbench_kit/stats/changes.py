@@ -1,4 +1,4 @@
-"""Where the level of a series changes: a cache that fills, a throttled device, a warm-up."""
+"""Changes in the level of a series, caused by a cache that fills up, a throttled device or a warm-up."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 
 SHORTEST: Final = 5
-"""Figures in a stretch, at least: a dip of fewer is no new level."""
+"""The fewest figures in a segment: a shorter dip is not a new level."""
 
 PENALTY: Final = 4.0
-"""How many times ln n a change has to lessen the squared deviations, in units of the long-run variance."""
+"""The reduction in squared deviations that a change must bring: this times ln n, in units of the long-run
+variance."""
 
 MOST_ALIKE: Final = 0.95
-"""The lag-1 correlation that is allowed for, at most."""
+"""The largest lag-1 correlation that is accounted for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """A series cut into stretches of one level each.
+    """A series divided into segments of constant level.
 
     Attributes
     ----------
     starts
-        The place of the first figure of each stretch; the first is 0, and each further one is a change.
+        The index of the first figure of each segment. The first is 0; each further one marks a change.
     means
-        The mean of each stretch.
+        The mean of each segment.
 
     Examples
     --------
@@ -48,19 +49,19 @@ class Levels:
 
 
 def levels(series: ArrayLike, *, independent: bool = False) -> Levels:
-    """Cut a series into stretches of one level each.
+    """Divide a series into segments of constant level.
 
     Parameters
     ----------
     series
-        Figures at equal intervals, shape ``(n,)``, n of at least 10.
+        Figures at equal intervals, shape ``(n,)``, with n of at least 10.
     independent
-        Whether neighbours are no more alike than others, as in figures of runs of their own.
+        Whether the figures are uncorrelated, as those of separate runs are.
 
     Returns
     -------
     Levels
-        A single stretch where no change is to be seen.
+        A single segment if there is no visible change.
 
     Raises
     ------
@@ -70,11 +71,11 @@ def levels(series: ArrayLike, *, independent: bool = False) -> Levels:
     Notes
     -----
     Optimal partitioning with pruning: Killick, R., Fearnhead, P. and Eckley, I. A. (2012), JASA 107, 1590-1598,
-    for the mean under squared error. Neighbours that are alike make changes seem more than they are, so the
-    penalty is in units of the long-run variance; the penalty of Barrett, E. et al. (2017), OOPSLA, article 52, 15
-    ln n in units of the plain one, was measured to find a change in 88 % and more of changeless series with a
-    correlation of 0.9. Here it is at most 8 % up to a correlation of 0.6, and 10 to 18 % at 0.9
-    (``docs/coverage.md``).
+    for the mean under squared error. Correlation between neighbours makes changes look larger than they are, so
+    the penalty is in units of the long-run variance. The penalty of Barrett, E. et al. (2017), OOPSLA, article 52,
+    which is 15 ln n in units of the plain variance, was measured to find a change in at least 88 % of constant
+    series with a correlation of 0.9. Here, this happens in at most 8 % up to a correlation of 0.6, and in 10 to 18
+    % at 0.9 (``docs/coverage.md``).
 
     Examples
     --------
@@ -93,22 +94,22 @@ def levels(series: ArrayLike, *, independent: bool = False) -> Levels:
 
 
 def reach(series: ArrayLike, cut: Levels, confidence: float = 0.95, *, independent: bool = False) -> Ints:
-    """Return the first and the last place at which each change of a series may lie, shape ``(changes, 2)``.
+    """Return the first and last index at which each change of a series may lie, shape ``(changes, 2)``.
 
     Parameters
     ----------
     series, independent
         As for `levels`.
     cut
-        What `levels` returned for them.
+        The result of `levels` for the same series.
     confidence
-        Of each pair of places.
+        Confidence level of each pair of indices.
 
     Notes
     -----
-    The places between the neighbouring changes that a likelihood ratio does not reject: Hansen, B. E. (2000),
-    Econometrica 68, 575-603, of which the critical value is the one for small steps; large ones are covered more
-    often than is stated. The noise is that of `levels`.
+    The indices between the neighbouring changes that a likelihood ratio test does not reject: Hansen, B. E.
+    (2000), Econometrica 68, 575-603. The critical value is the one for small steps; large ones are covered more
+    often than stated. The noise is that of `levels`.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def reach(series: ArrayLike, cut: Levels, confidence: float = 0.95, *, independe
 
 
 def _places(values: Floats, most: float) -> Ints:
-    """Return the first and last place of one step whose squared deviations exceed the least by no more."""
+    """Return the first and last index of a step whose squared deviations exceed the minimum by at most `most`."""
     n = values.size
     before = np.arange(1, n)
     sums = np.cumsum(values - values.mean())[:-1]
@@ -135,10 +136,10 @@ def _places(values: Floats, most: float) -> Ints:
 
 
 def _without_dips(values: Floats, penalty: float) -> Floats:
-    """Return a series in which figures count as the median about them where they are too few to be a stretch.
+    """Return a series in which outliers too few to form a segment are replaced by the median around them.
 
-    Such lie so far off the median about them that all but one of the shortest stretch, if they lay there, would
-    make it worth a change.
+    A figure is an outlier if it is so far from this median that, were all but one of the shortest segment at its
+    value, the segment would be worth a change.
     """
     typical = _median_about(values)
     far = np.abs(values - typical) > np.sqrt(SHORTEST * penalty) / (SHORTEST - 1)
@@ -146,16 +147,16 @@ def _without_dips(values: Floats, penalty: float) -> Floats:
 
 
 def _median_about(values: Floats) -> Floats:
-    """Return the median of the figures about each: of so many that a stretch of the shortest is most of them."""
+    """Return the median around each figure, over a window of which a shortest segment is the majority."""
     windows = sliding_window_view(values, 2 * SHORTEST - 1)
     return np.pad(np.median(windows, axis=-1), SHORTEST - 1, mode="edge")
 
 
 def _noise(values: Floats, *, independent: bool) -> float:
-    """Return the long-run variance, as of an AR(1) series.
+    """Return the long-run variance under an AR(1) model.
 
-    Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2), and only
-    the few that are taken across a change of level see it; the long-run variance is s^2 (1 + r) / (1 - r).
+    Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2); only the
+    few taken across a change of level are affected by it. The long-run variance is s^2 (1 + r) / (1 - r).
     """
     one, two = (_variance_of_differences(values, lag) for lag in (1, 2))
     if one == 0 or independent:
@@ -165,17 +166,17 @@ def _noise(values: Floats, *, independent: bool) -> float:
 
 
 def _variance_of_differences(values: Floats, lag: int) -> float:
-    """Return the variance of differences by their smaller squares, or by all where those are 0."""
+    """Return the variance of differences, estimated from the smaller squares, or from all if those are 0."""
     squares = np.sort(np.square(values[lag:] - values[:-lag]))
     return float(squares[: int(0.9 * squares.size)].mean() / _SMALLER_SQUARES or squares.mean())
 
 
 _SMALLER_SQUARES: Final = 0.6230
-"""The mean square of a standard normal figure, given that it is among the 90 % nearest to 0."""
+"""The mean square of a standard normal variable, given that it is among the 90 % closest to 0."""
 
 
 def _cut(values: Floats, penalty: float) -> list[int]:
-    """Return the starts of the stretches with the least sum of squared deviations and penalties."""
+    """Return the starts of the segments that minimise the squared deviations plus penalties."""
     n = values.size
     centred = values - values.mean()
     sums, squares = (np.concatenate([[0.0], np.cumsum(x)]) for x in (centred, centred**2))

@@ -1,4 +1,4 @@
-"""Where variance comes from: samples within a run, runs within a session, sessions; and where repeats pay off."""
+"""Variance components: samples within a run, runs within a session, sessions; and which of them to repeat."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Components:
-    """The variance of each level of repetition, the innermost first, shape ``(..., levels)``.
+    """The variance at each level of repetition, innermost first, shape ``(..., levels)``.
 
     Attributes
     ----------
     of_means
-        S_i^2: the variance of the means of level i around their common mean, pooled.
+        S_i^2: the variance of the means at level i around their common mean, pooled.
     own
-        T_i^2: what level i adds of its own, unbiased; so it can be negative, which says that the level adds
-        little.
+        T_i^2: the contribution of level i itself. It is unbiased and can therefore be negative, which means that
+        the level adds little.
     mean
-        Of all values, with the interval that the outermost level gives it.
+        The mean of all values, with the interval that the outermost level gives it.
 
     Examples
     --------
@@ -42,23 +42,23 @@ class Components:
 
 
 def variance_components(values: ArrayLike, levels: int, confidence: float = 0.95) -> Components:
-    """Split the variance of a balanced, nested experiment by its levels of repetition.
+    """Split the variance of a balanced, nested experiment into its levels of repetition.
 
     Parameters
     ----------
     values
-        Shape ``(..., r_n, ..., r_2, r_1)``: the outermost level of repetition first; logarithms, where ratios are
-        meant. At least two repetitions on each level.
+        Shape ``(..., r_n, ..., r_2, r_1)``, with the outermost level of repetition first; logarithms, for ratios.
+        Each level needs at least two repetitions.
     levels
         How many of the last axes are levels of repetition.
     confidence
-        Of the interval of the mean.
+        Confidence level of the interval of the mean.
 
     Raises
     ------
     ValueError
-        If a level has fewer than two repetitions, a value is absent (the method is for balanced experiments) or
-        not finite.
+        If a level has fewer than two repetitions, or a value is absent (the experiment must be balanced) or not
+        finite.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Whether the runs of one group got faster or slower in the course of a launch."""
+"""Drift: whether the runs of a group became faster or slower in the course of a launch."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def drift(values: Runs, confidence: float = 0.99) -> Estimate:
-    """Estimate the ratio of the last run to the first, by a straight line through the logarithms.
+    """Estimate the ratio of the last run to the first, from a straight line through the logarithms.
 
-    An interval that excludes 1 is a drift. Where runs of both groups took turns in random order it does no
-    harm; where all of A ran before all of B it is part of their ratio.
+    An interval that excludes 1 shows a drift. It does no harm if runs of both groups alternated in random order;
+    if all of A ran before all of B, it is part of their ratio.
 
     Parameters
     ----------
     values
-        Runs in the order of their execution, shape ``(..., n)``, n of at least 4. A masked run keeps its place in
+        Runs in the order of execution, shape ``(..., n)``, with n of at least 4. A masked run keeps its place in
         the order.
     confidence
-        Of the interval; 99 % by default, as many cells are looked at for a flag that is rarely up.
+        Confidence level of the interval; 99 % by default, because many cells are tested for a rare condition.
 
     Raises
     ------
@@ -73,4 +73,4 @@ def drift(values: Runs, confidence: float = 0.99) -> Estimate:
 
 
 MIN_RUNS = 4
-"""Runs below which a line fits too well to tell anything."""
+"""With fewer runs, a line fits too well to show anything."""

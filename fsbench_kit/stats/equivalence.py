@@ -1,4 +1,4 @@
-"""Equivalence: "no difference" is a claim of its own, and needs an interval that excludes every real one."""
+"""Equivalence: "no difference" is a claim of its own, and needs an interval that excludes real ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
-    """Tell where the interval lies within ``[1/margin, margin]``.
+    """Return for which cells the interval lies within ``[1/margin, margin]``.
 
     Parameters
     ----------
     estimate
-        With an interval of 90 % for a test of size 5 %; a wider one makes the test stricter.
+        An estimate with a 90 % interval, for a test of size 5 %; a wider interval makes the test stricter.
     margin
-        The largest ratio that counts as equal, either way round: 1.05 for 5 %.
+        The largest ratio that counts as equal, in either direction: 1.05 for 5 %.
 
     Returns
     -------

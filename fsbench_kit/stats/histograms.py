@@ -1,4 +1,4 @@
-"""Quantiles of figures that are known only as counts in bins, merged over jobs or runs."""
+"""Quantiles of figures that are only known as counts in bins, merged over jobs or runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Histogram:
     Attributes
     ----------
     low, high
-        The ends of each bin. They are equal where a bin holds a single value; the last may have no end.
+        The ends of each bin. They are equal if a bin holds a single value; the last bin may have no upper end.
     count
-        Figures in each bin, none of them 0.
+        The number of figures in each bin, none of them 0.
 
     Examples
     --------
@@ -37,13 +37,13 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many figures there are."""
+        """The total number of figures."""
         return int(self.count.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class BinnedQuantile:
-    """A quantile as its bin tells it: the middle, and the ends between which it lies for certain.
+    """A quantile known to within a bin: the middle of the bin, and its ends as certain bounds.
 
     Examples
     --------
@@ -58,24 +58,24 @@ class BinnedQuantile:
 
 
 _MOST: Final = 2**53
-"""Up to here a float is every whole number."""
+"""The largest integer up to which floats are exact."""
 
 
 def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
-    """Merge the bins of any number of histograms into one histogram.
+    """Merge the bins of any number of histograms into one.
 
     Parameters
     ----------
     low, high, count
-        The bins of all histograms, one after another, shape ``(n,)``; equal bins are added up. An upper end may be
-        inf or nan: the bin has none.
+        The bins of all histograms, one after another, shape ``(n,)``; equal bins are added up. An upper end of inf
+        or nan means that the bin has none.
 
     Raises
     ------
     ValueError
-        If all bins are empty, a count is negative or broken, the counts come to more than 2^53, an end is out of
-        order, or two bins overlap in part: then the histograms are of different kinds, and cannot be merged
-        without guessing.
+        If all bins are empty, a count is negative or not whole, the counts add up to more than 2^53, an end is out
+        of order, or two bins overlap partially. In the latter case the histograms are of different kinds and
+        cannot be merged without guessing.
 
     Examples
     --------
@@ -107,9 +107,9 @@ def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
 
 
 def binned_quantile(histogram: Histogram, q: float) -> BinnedQuantile:
-    """Return a quantile of the figures themselves: the bin of the first figure with a share q at or below it.
+    """Return a quantile of the figures: the bin of the first figure with a share of at least q at or below it.
 
-    This is the rule by which fio computes percentiles from its bins.
+    fio computes percentiles from its bins by the same rule.
 
     Raises
     ------
@@ -124,11 +124,11 @@ def binned_quantile(histogram: Histogram, q: float) -> BinnedQuantile:
     if not 0 < q <= 1:
         raise ValueError(f"a quantile of {q} is not above 0 and at most 1; write 0.99 for 99 %")
     least = q * histogram.total
-    bin_ = _bin_of(histogram, np.ceil(least - 1e-9 * max(1.0, least)))  # 0.99 * 100 is 99, blur or not
+    bin_ = _bin_of(histogram, np.ceil(least - 1e-9 * max(1.0, least)))  # 0.99 * 100 is 99 despite rounding
     low, high = float(histogram.low[bin_]), float(histogram.high[bin_])
     return BinnedQuantile(value=(low + high) / 2, low=low, high=high)
 
 
 def _bin_of(histogram: Histogram, rank: float) -> int:
-    """Return the bin of a figure, counted from 1 in ascending order."""
+    """Return the bin of a figure by its rank, counted from 1 in ascending order."""
     return int(np.searchsorted(np.cumsum(histogram.count), rank))

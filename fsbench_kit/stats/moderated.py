@@ -1,8 +1,9 @@
-"""Variances moderated over cells: what two or three runs cannot tell of their noise, many such cells can.
+"""Variances moderated over cells: two or three runs say little about their noise, but many such cells together do.
 
-Each cell's variance is drawn towards a common one, the more so the fewer its runs and the more alike the cells
-are. Intervals get shorter (at two runs a group to a third) and cover on average what they state; the price is paid
-by the noisiest cells, which get intervals that are too short and are told by `Caveat.NOISIER_THAN_MOST`.
+Each cell's variance is shrunk towards a common one, the more so the fewer its runs and the more alike the cells
+are. Intervals become shorter (with two runs per group, by up to two thirds) and have the stated coverage on
+average. The price is that the noisiest cells get intervals that are too short; `Caveat.NOISIER_THAN_MOST` marks
+them.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Runs
 
 MIN_CELLS: Final = 12
-"""Cells with a spread below which there is nothing to borrow from."""
+"""The fewest cells with a spread to borrow from."""
 
 MIN_DF: Final = 60
-"""Degrees of freedom of all cells together below which the common variance was measured to be too unsure: thirty
-cells of two runs a group, or sixty of two pairs."""
+"""The fewest degrees of freedom of all cells together: with fewer, the common variance was measured to be too
+uncertain. Thirty cells of two runs per group have this many, or sixty of two pairs."""
 
 NOISIER: Final = 2.0
-"""How many times the common standard deviation makes a cell noisier than most."""
+"""A cell is noisier than most if its standard deviation exceeds the common one by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The common variance of the cells, and the degrees of freedom that it is worth: inf where all are alike.
+    """The common variance of the cells, and its weight in degrees of freedom: inf if all cells are alike.
 
     Examples
     --------
@@ -55,13 +56,13 @@ def variance_prior(variance: Floats, df: Floats) -> Prior | None:
     Parameters
     ----------
     variance, df
-        Of each cell, shape ``(cells,)``; cells without spread or without degrees of freedom take no part: their
-        spread is below what their tool prints.
+        The variance and degrees of freedom of each cell, shape ``(cells,)``. Cells without spread, which is below
+        the printed resolution, or without degrees of freedom are left out.
 
     Returns
     -------
     Prior or None
-        ``None`` where fewer than `MIN_CELLS` cells take part, or they have fewer than `MIN_DF` degrees of freedom.
+        ``None`` if fewer than `MIN_CELLS` cells take part, or they have fewer than `MIN_DF` degrees of freedom.
 
     Notes
     -----
@@ -92,16 +93,16 @@ def moderated_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     Parameters
     ----------
     a, b
-        As in `welch_log`, of cells of one kind: at least `MIN_CELLS` of them, and `MIN_DF` degrees of freedom
-        together, or there is no interval. The groups of a cell are taken to be equally noisy, which few runs
-        against many do not bear: such intervals were measured to cover 70 to 80 %, and are not given.
+        As in `welch_log`, for cells of one kind: with fewer than `MIN_CELLS` of them, or `MIN_DF` degrees of
+        freedom in total, there is no interval. The groups of a cell are assumed to be equally noisy. For few runs
+        against many this was measured to cover only 70 to 80 %, so that such intervals are not given.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of B/A. A cell without spread gets an interval too, from the others' spread, and says so.
+        The ratio B/A. A cell without spread also gets an interval, based on the other cells, with a caveat.
 
     Raises
     ------
@@ -110,8 +111,8 @@ def moderated_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
 
     Notes
     -----
-    Smyth (2004), as in `variance_prior`. Coverage over cells of different noise, and in the noisiest of them:
-    ``docs/coverage.md``.
+    Smyth (2004), as in `variance_prior`. For the coverage over cells with different noise, and in the noisiest of
+    them, see ``docs/coverage.md``.
 
     Examples
     --------
@@ -148,19 +149,19 @@ def moderated_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEst
     Parameters
     ----------
     a, b
-        As in `paired_log`, of as many cells of one kind as `moderated_log` needs.
+        As in `paired_log`, for as many cells of one kind as `moderated_log` needs.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of B/A, as in `moderated_log`.
+        The ratio B/A, as in `moderated_log`.
 
     Raises
     ------
     ValueError
-        If the groups are not equally long, there are fewer than two pairs, or a value has no logarithm.
+        If the groups have different lengths, there are fewer than two pairs, or a value has no logarithm.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def _moderate(variance: Floats, degrees: ArrayLike) -> _Spread:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """Return the x > 0 at which the trigamma function, which lies between 1/x and 1/x + 1/x**2, has a value."""
+    """Return the x > 0 at which the trigamma function, between 1/x and 1/x + 1/x**2, has a given value."""
     from scipy.optimize import brentq  # noqa: PLC0415  # takes a fifth of a second to import, and few need it
 
     return float(brentq(lambda x: special.polygamma(1, x) - value, 1 / value, 1 / value + 1))

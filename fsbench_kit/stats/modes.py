@@ -1,9 +1,9 @@
-"""How often runs of one kind would look like two groups, because each group happened to be of one mode.
+"""How often runs of one kind would look like two groups because each group happened to hit one mode.
 
-Runs that stall now and then, or that are of one of two modes, give few runs of one group that are all fast beside
-few of the other that are all slow: no spread inside, and all of it between them. No spread of the few tells of
-that, and neither does a variance that is pooled over many cells, whose tails are those of a normal distribution.
-How often two runs of *one* group lie as far apart does tell: it is how often runs are of two modes.
+If runs stall now and then, or have two modes, a few runs of one group may all be fast and a few of the other all
+slow: there is no spread within the groups, and all of it is between them. The spread within such groups cannot
+reveal this, nor can a variance pooled over many cells, whose tails are those of a normal distribution. But how
+often two runs of *one* group are as far apart shows how often runs are in different modes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def distances(values: Runs) -> Floats:
-    """Return how far the runs of each cell lie apart: the absolute log ratio of each pair, or nan.
+    """Return the distances between the runs of each cell: the absolute log ratio of each pair, or nan.
 
     Parameters
     ----------
     values
-        Shape ``(cells, n)``, n of at least 2.
+        Shape ``(cells, n)``, with n of at least 2.
 
     Raises
     ------
@@ -48,19 +48,19 @@ def distances(values: Runs) -> Floats:
 
 
 def unlike_modes_p(apart: Floats, n_a: Counts, n_b: Counts) -> Floats:
-    """Return the chance that all runs of one group are of one mode, and all of the other group of the other mode.
+    """Return the probability that all runs of one group are in one mode and all others in the other mode.
 
     Parameters
     ----------
     apart
-        How often two runs of one group are of two modes.
+        How often two runs of one group are in different modes.
     n_a, n_b
-        Runs of each group; they broadcast.
+        The number of runs per group; they broadcast.
 
     Notes
     -----
-    If a share q of all runs is of the one mode, two runs are of two modes with the chance 2 q (1 - q), and groups
-    are of unlike modes with the chance q^a (1 - q)^b + (1 - q)^a q^b.
+    If a share q of all runs is in one mode, two runs differ in mode with probability 2 q (1 - q), and groups are
+    completely separated with probability q^a (1 - q)^b + (1 - q)^a q^b.
 
     Examples
     --------
@@ -73,20 +73,19 @@ def unlike_modes_p(apart: Floats, n_a: Counts, n_b: Counts) -> Floats:
 
 
 def unlike_rounds_p(apart: Floats, n: Counts) -> Floats:
-    """Return the chance that in all rounds the same group is of the slower mode, and the other of the faster one.
+    """Return the probability that the same group is in the slower of two modes in all rounds.
 
     Parameters
     ----------
     apart
-        How often the ratios of two rounds are of two modes.
+        How often the ratios of two rounds are in different modes.
     n
-        Rounds.
+        The number of rounds.
 
     Notes
     -----
-    If the one group is slower in a share r of all rounds, the other in as many, and neither in the rest, two
-    rounds are alike with the chance 2 r^2 + (1 - 2 r)^2, and all rounds have one group slower with the chance 2
-    r^n.
+    If one group is slower in a share r of all rounds, the other in as many, and neither in the rest, two rounds
+    are alike with probability 2 r^2 + (1 - 2 r)^2, and one group is slower in all rounds with probability 2 r^n.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Adjusted p values for a family of comparisons. A nan was no test: it stays nan and does not count."""
+"""Adjusted p values for a family of comparisons. A nan is not a test: it stays nan and does not count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Adjust p values so that those below 5 % hold *all at once* with 95 %: for "which cells differ".
+    """Adjust p values so that all of those below 5 % hold *simultaneously* with 95 % confidence.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def holm(p: ArrayLike) -> Floats:
 
     Notes
     -----
-    Holm, S. (1979), Scand. J. Stat. 6, 65-70. Holds under any dependence.
+    Holm, S. (1979), Scand. J. Stat. 6, 65-70. Valid under any dependence.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def _family(p: ArrayLike) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
-    """Return a copy of the p values, and which of them were tests."""
+    """Return a copy of the p values, and a mask of those that were tests."""
     values = np.array(p, dtype=np.float64)
     if values.ndim != 1:
         raise ValueError(f"a family of p values has one axis, not {values.ndim}")

@@ -1,12 +1,13 @@
-"""How many runs a group needs, before any is made: for a width, for an effect, for equivalence.
+"""How many runs a group needs, before any is made: for a given width, for an effect, or for equivalence.
 
-Two independent groups of equally many, equally noisy runs are planned with Student's t on logarithms, and pairs
-with that of their ratios. The noise is an assumption: take it from a pilot or from earlier runs of the workload.
-`log_sd` is the standard deviation of logarithms between runs, or, where the unit is a pair, of the logarithms of
-ratios between pairs; up to 10 % it is as good as their coefficient of variation, 0.05 for 5 %.
+Two independent groups with equally many, equally noisy runs are planned with Student's t on logarithms; pairs are
+planned with the t of their ratios. The noise is an assumption, to be taken from a pilot or from earlier runs of
+the workload. `log_sd` is the standard deviation of logarithms between runs or, for pairs, of the logarithms of
+ratios between pairs; up to 10 %, the coefficient of variation (0.05 for 5 %) is just as good.
 
-Welch's t, which will judge the runs, is a little wider where they are few: of a planned power of 80 % it was
-measured to reach 73 to 96 % at three runs, 78 % at four, and 80 % and more from six on (20,000 repetitions).
+The runs are later judged with Welch's t, which is slightly wider with few runs: for a planned power of 80 %, it
+was measured to reach 73 to 96 % with three runs, 78 % with four, and at least 80 % from six on (20,000
+repetitions).
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95, *, pa
     factor
         Above 1: 1.05 for 5 % to either side.
     confidence
-        Of the interval.
+        Confidence level of the interval.
     pairs
-        Whether runs are paired, and their ratios have the spread.
+        Whether runs are paired; the spread is then that of their ratios.
 
     Raises
     ------
@@ -56,18 +57,18 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95, *, pa
 def runs_for_effect(
     log_sd: float, ratio: float, power: float = 0.8, confidence: float = 0.95, *, pairs: bool = False
 ) -> int:
-    """Return the runs per group with which a true ratio is shown to differ from 1.
+    """Return the runs per group needed to show that a true ratio differs from 1.
 
     Parameters
     ----------
     log_sd
         Standard deviation of logarithms between runs.
     ratio
-        The true ratio, above 1; its inverse needs as many.
+        The true ratio, above 1; its inverse needs as many runs.
     power
-        How often it is to be shown.
+        The probability of showing it.
     confidence
-        Of the interval that is to exclude 1.
+        Confidence level of the interval that has to exclude 1.
     pairs
         As in `runs_for_width`.
 
@@ -86,7 +87,7 @@ def runs_for_effect(
 
 
 def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8, *, pairs: bool = False) -> int:
-    """Return the runs per group with which two truly equal groups are shown to be equal within a margin.
+    """Return the runs per group needed to show that two truly equal groups are equal within a margin.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8, *, pa
     margin
         As in `equivalent`, above 1.
     power
-        How often it is to be shown, at a size of 5 %.
+        The probability of showing it, in a test of size 5 %.
     pairs
         As in `runs_for_width`.
 
@@ -106,7 +107,7 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8, *, pa
 
     Notes
     -----
-    Both one-sided tests have to succeed; the power is bounded from below by what either misses.
+    Both one-sided tests must succeed; the power is bounded from below by adding up the misses of both.
 
     Examples
     --------
@@ -120,14 +121,14 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8, *, pa
 def power_of_effect(
     log_sd: float, ratio: float, runs: int, confidence: float = 0.95, *, pairs: bool = False
 ) -> float:
-    """Return how often so many runs per group show that a true ratio differs from 1.
+    """Return the probability that a given number of runs per group shows that a true ratio differs from 1.
 
     Parameters
     ----------
     log_sd, ratio, confidence, pairs
         As in `runs_for_effect`.
     runs
-        Per group, at least 2.
+        Runs per group, at least 2.
 
     Raises
     ------
@@ -144,14 +145,14 @@ def power_of_effect(
 
 
 def power_of_equivalence(log_sd: float, margin: float, runs: int, *, pairs: bool = False) -> float:
-    """Return how often, at least, so many runs per group show two truly equal groups to be equal within a margin.
+    """Return a lower bound on the probability of showing two truly equal groups to be equal within a margin.
 
     Parameters
     ----------
     log_sd, margin, pairs
         As in `runs_for_equivalence`.
     runs
-        Per group, at least 2.
+        Runs per group, at least 2.
 
     Raises
     ------
@@ -167,7 +168,7 @@ def power_of_equivalence(log_sd: float, margin: float, runs: int, *, pairs: bool
 
 
 def _exceeds(shift: float, log_sd: float, quantile: float, n: int, pairs: bool) -> float:
-    """Return how often, with n per group, a t statistic under a true shift exceeds its quantile."""
+    """Return how often a t statistic exceeds its quantile under a true shift, with n runs per group."""
     noncentrality, df = shift / _standard_error(log_sd, n, pairs), _df(n, pairs)
     if noncentrality > _CERTAIN:
         return 1.0
@@ -175,7 +176,7 @@ def _exceeds(shift: float, log_sd: float, quantile: float, n: int, pairs: bool) 
 
 
 _CERTAIN = 30
-"""A noncentrality above which the power is 1; the distribution function is not to be trusted that far out."""
+"""A noncentrality above which the power is 1; the distribution function is unreliable that far out."""
 
 
 def _df(n: int, pairs: bool) -> int:
@@ -191,7 +192,7 @@ def _standard_error(log_sd: float, n: int, pairs: bool) -> float:
 
 
 def _fewest(enough: Callable[[int], bool]) -> int:
-    """Return the smallest number of runs, two at least, that is enough; more are enough then too."""
+    """Return the smallest sufficient number of runs, at least two, assuming that more runs suffice too."""
     most = 2
     while not enough(most):
         most *= 2

@@ -1,4 +1,4 @@
-"""Quantiles of one group with intervals that rest on order statistics, and so on no shape of the distribution."""
+"""Quantiles of one group, with intervals from order statistics, which assume no shape of the distribution."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> Estimate:
-    """Estimate a quantile, with the two values of the sample between which it lies.
+    """Estimate a quantile, with the two sample values that bound it.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> 
     q
         Between 0 and 1: 0.5 for the median.
     confidence
-        At least this; the binomial distribution allows only certain levels, and the estimate has the one that was
-        achieved.
+        The minimum confidence level. The binomial distribution only allows certain levels; the estimate states the
+        one that was achieved.
 
     Returns
     -------
     Estimate
-        Linear between the two values nearest to the quantile (type 7). Where there are too few values for an end
-        it is infinite, and the estimate says so.
+        Linear between the two values nearest to the quantile (type 7). If there are too few values for an end, it
+        is infinite, with a caveat.
 
     Raises
     ------
@@ -41,9 +41,9 @@ def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> 
     Notes
     -----
     David, H. A. and Nagaraja, H. N. (2003), *Order Statistics*, section 7.1, with equal tails. The interval is
-    closed, so ties can only raise its coverage. Values have to be independent: for the I/Os of one run, whose slow
-    ones come in bursts, a nominal 95 % was measured to be 52 % at p90 and 36 % at p99. Take one quantile per run
-    and compare runs.
+    closed, so that ties can only raise its coverage. Values must be independent: for the I/Os of one run, whose
+    slow ones come in bursts, a nominal 95 % was measured to cover 52 % at p90 and 36 % at p99. Take one quantile
+    per run and compare runs.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> 
 
 
 def quantile_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int]:
-    """Return which values, counted from 1 in ascending order, hold a quantile between them, with equal tails.
+    """Return the ranks, counted from 1 in ascending order, of the values that bound a quantile with equal tails.
 
-    0 and n + 1 stand for an open end.
+    Ranks 0 and n + 1 stand for an open end.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def quantile_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int
     >>> quantile_ranks(10, 0.5)
     (2, 9)
     """
-    from scipy.stats import binom  # noqa: PLC0415  # takes a second to import, and few need it
+    from scipy.stats import binom  # noqa: PLC0415  # takes a second to import and is rarely needed
 
     tail = (1 - checked_confidence(confidence)) / 2
     blur = 1e-12  # a tail that is met exactly counts as met
@@ -102,7 +102,7 @@ def quantile_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int
 
 
 def rank_confidence(n: int, q: float, first: int, last: int) -> float:
-    """Return how often the values of two ranks hold a quantile between them.
+    """Return the probability that the values of two ranks bound a quantile.
 
     Raises
     ------

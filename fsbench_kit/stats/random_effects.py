@@ -1,4 +1,4 @@
-"""Ratios of several cells, hosts or studies, each with an error of its own, that are some of many."""
+"""Ratios of several cells, hosts or studies, each with its own error, regarded as a sample of many."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RandomEffects:
-    """The mean of the effects of which some were seen.
+    """The mean of effects that are a sample of many.
 
     Attributes
     ----------
     mean, standard_error, low, high
         On the scale of the effects.
     prediction_low, prediction_high
-        Where the effect of a new unit lies; nan of two units, which tell nothing of it.
+        The range expected for the effect of a new unit; nan with two units, which say nothing about it.
     variance
-        tau^2: of the effects themselves, without the error of each.
+        tau^2: the variance of the effects themselves, without the errors.
 
     Examples
     --------
@@ -45,25 +45,26 @@ class RandomEffects:
 
 
 def random_effects(effects: ArrayLike, variances: ArrayLike, confidence: float = 0.95) -> RandomEffects:
-    """Estimate the mean of effects that differ from unit to unit, with its interval and one for a new unit.
+    """Estimate the mean of effects that vary between units, with a confidence and a prediction interval.
 
     Parameters
     ----------
     effects, variances
-        Of each unit, shape ``(..., units)``, at least two: log ratios, and their squared standard errors.
+        The log ratio of each unit and its squared standard error, shape ``(..., units)``, with at least two units.
     confidence
-        Of both intervals.
+        Confidence level of both intervals.
 
     Raises
     ------
     ValueError
-        If there are fewer than two units, a value is not finite, or a variance not above 0.
+        If there are fewer than two units, a value is not finite, or a variance is not above 0.
 
     Notes
     -----
-    tau^2 of Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87, 377-385; the interval of Hartung and Knapp
-    (2001), Statist. Med. 20, 3875-3889, never narrower than without their factor; the prediction of Higgins,
-    Thompson and Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159, with k - 1 degrees of freedom.
+    tau^2 of Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87, 377-385. The confidence interval of Hartung and
+    Knapp (2001), Statist. Med. 20, 3875-3889, but never narrower than without their factor. The prediction
+    interval of Higgins, Thompson and Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159, with k - 1 degrees of
+    freedom.
 
     Examples
     --------
@@ -99,10 +100,10 @@ _STEPS: Final = 200
 
 
 def _between(y: Floats, error: Floats) -> Floats:
-    """Return the variance at which the weighted squares are what they are expected to be, or 0."""
+    """Return the variance at which the weighted squares equal their expectation, or 0."""
     k = y.shape[-1]
     tau = np.zeros(y.shape[:-1])
-    for _ in range(_STEPS):  # Newton's steps come from below and end of themselves
+    for _ in range(_STEPS):  # Newton's method converges from below
         weights = 1 / (error + tau[..., None])
         mean = (weights * y).sum(axis=-1) / weights.sum(axis=-1)
         squares = np.square(y - mean[..., None])

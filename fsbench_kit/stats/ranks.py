@@ -1,8 +1,8 @@
-"""Exact p values of rank statistics, ties included, and the distributions behind them.
+"""Exact p values of rank statistics, including ties, and their null distributions.
 
-Scipy's ``mannwhitneyu(method="exact")`` takes no account of ties, and its way round, a permutation test, has
-184,756 ways to go through for ten runs against ten. Printed figures are rounded, so ties are the rule here: the
-distributions are built for the ties at hand. All statistics are doubled, so that a tie counts 1, not a half.
+Scipy's ``mannwhitneyu(method="exact")`` ignores ties, and its permutation test has 184,756 cases for ten runs
+against ten. Printed figures are rounded, so that ties are common here, and the distributions are built for the
+actual ties. All statistics are doubled, so that a tie counts 1 instead of a half.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 EXACT_UP_TO: Final = 100
-"""Runs in both groups together, or pairs, beyond which a distribution is its normal limit, which by then is right
-to three digits, where the exact one takes seconds."""
+"""The number of runs in both groups, or of pairs, beyond which the normal limit replaces the exact distribution.
+The limit is then right to three digits, while the exact distribution takes seconds."""
 
 
 def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Return the two-sided p value of the Mann-Whitney test, exact for the ties at hand.
+    """Return the two-sided p value of the Mann-Whitney test, exact for the actual ties.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Twice the smaller tail, at most 1, of the shape of the cells; nan where a group of a cell is empty.
+        Twice the smaller tail, at most 1, one for each cell; nan if a group of a cell is empty.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
 
     Notes
     -----
-    Lehmann, E. L. (1975), *Nonparametrics*: the distribution of the statistic over all ways to deal the
-    observed values to the two groups.
+    Lehmann, E. L. (1975), *Nonparametrics*: the distribution of the statistic over all ways to assign the observed
+    values to the two groups.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def _mann_whitney_p(a: Floats, b: Floats) -> Floats:
 
 
 def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Return the two-sided p value of the signed-rank test on log ratios of pairs, exact for the ties at hand.
+    """Return the two-sided p value of the signed-rank test on log ratios of pairs, exact for the actual ties.
 
-    Pairs of equal runs are ranked with the others and then count for neither group (Pratt's rule), which is the
-    rule under which the test inverts to the interval of Walsh averages.
+    Pairs of equal runs are ranked with the others but count for neither group (Pratt's rule). Under this rule, the
+    test inverts to the interval of Walsh averages.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Twice the smaller tail, at most 1, of the shape of the cells; nan where a cell has no pairs.
+        Twice the smaller tail, at most 1, one for each cell; nan if a cell has no pairs.
 
     Raises
     ------
     ValueError
-        If the groups are not equally long, or a value has no logarithm.
+        If the groups have different lengths, or a value has no logarithm.
 
     Notes
     -----
@@ -116,7 +116,7 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def _signed_rank_p(ratios: Floats) -> Floats:
-    from scipy.stats import rankdata  # noqa: PLC0415  # takes a second to import, and few need it
+    from scipy.stats import rankdata  # noqa: PLC0415  # takes a second to import and is rarely needed
 
     ranks = np.where(ratios == 0, 0, 2 * rankdata(np.abs(ratios), axis=-1)).astype(np.int64)
     statistic = np.where(ratios > 0, ranks, 0).sum(axis=-1)
@@ -124,14 +124,14 @@ def _signed_rank_p(ratios: Floats) -> Floats:
 
 
 def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
-    """Return the distribution of twice the Mann-Whitney statistic when both groups are alike.
+    """Return the distribution of twice the Mann-Whitney statistic if both groups are alike.
 
     Parameters
     ----------
     n_a
-        Values on group A.
+        The number of values in group A.
     groups
-        How many values, of both groups together, are equal to each other, in ascending order of the value:
+        The sizes of the groups of tied values, over both groups together and in ascending order of the value:
         ``(1,) * (n_a + n_b)`` without ties.
 
     Returns
@@ -149,7 +149,7 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
 
 
 def _normal_limit(top: int, variance: float) -> Floats:
-    """Return the chances of 0 to `top` as those of a normal distribution about their middle."""
+    """Return the probabilities of 0 to `top` under a normal distribution centred between them."""
     ends = np.arange(top + 2.0)
     ends -= 0.5 + top / 2
     ends /= variance**0.5
@@ -164,21 +164,21 @@ def _all_ways_to_deal(n_a: int, groups: tuple[int, ...]) -> Floats:
     top = 2 * n_a * n_b
     few = min(n_a, n_b)
     ends = np.cumsum(groups)
-    ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for equal values
+    ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for tied values
     if few == n_a:
-        ranks = 2 * (n + 1) - ranks  # group A's fall where group B's, and so the statistic, rise
+        ranks = 2 * (n + 1) - ranks  # reversed, because group A's fall as group B's and the statistic rise
     least = few * (few + 1)
-    ways = np.zeros((few + 1, least + top + 1))  # [values dealt to the smaller group so far, sum of their ranks]
+    ways = np.zeros((few + 1, least + top + 1))  # [values assigned to the smaller group, sum of their ranks]
     ways[0, 0] = 1
     for place, rank in enumerate(ranks.tolist()):
-        dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # so many that the rest can still make it
+        dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # counts that the rest can still complete
         ways[1:][dealt, rank:] += ways[dealt, :-rank]
     null: Floats = ways[few, least:] / special.comb(n, few)
     return null
 
 
 def signed_rank_null(doubled_ranks: tuple[int, ...]) -> Floats:
-    """Return the distribution of twice the signed-rank statistic when either sign is as likely.
+    """Return the distribution of twice the signed-rank statistic if both signs are equally likely.
 
     Parameters
     ----------
@@ -200,14 +200,14 @@ def _all_signs(doubled_ranks: tuple[int, ...]) -> Floats:
     chance = np.zeros(sum(doubled_ranks) + 1)
     chance[0] = 1
     for rank in doubled_ranks:
-        chance = (chance + np.roll(chance, rank)) / 2  # what rolls over the end is still 0
+        chance = (chance + np.roll(chance, rank)) / 2  # what wraps around is still 0
     return chance
 
 
 def _two_sided(
     statistic: NDArray[np.int64], patterns: NDArray[Any], null: Callable[[NDArray[Any]], Floats]
 ) -> Floats:
-    """Return the two-sided p value of each cell, building the distribution once for each pattern of ties."""
+    """Return the two-sided p value of each cell, building the distribution once per pattern of ties."""
     flat = np.reshape(statistic, -1)
     p = np.empty(flat.size)
     distinct, which = np.unique(patterns.reshape(flat.size, -1), axis=0, return_inverse=True)
@@ -221,24 +221,24 @@ def _two_sided(
 
 
 def _group_sizes(steps: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the sizes of groups of equal values, given where in sorted order the value rises."""
+    """Return the sizes of groups of tied values, given where in sorted order the value increases."""
     ends = np.concatenate([[0], np.flatnonzero(steps) + 1, [steps.size + 1]])
     return tuple(np.diff(ends).tolist())
 
 
 def few_alternations_p(n_a: int, n_b: int, alternations: int) -> float:
-    """Return how likely so few runs of one kind after another are, or fewer, in a random order of both groups.
+    """Return the probability of this few alternations between two groups, or fewer, in a random order.
 
     Parameters
     ----------
     n_a, n_b
-        Runs of either group, at least one.
+        The number of runs per group, at least one.
     alternations
-        How many stretches of one group there are, counted over both: 2 where one group came first.
+        The number of uninterrupted stretches of one group, counted over both: 2 if one group came first.
 
     Notes
     -----
-    Wald, A. and Wolfowitz, J. (1940), Ann. Math. Statist. 11, 147-162; exact up to `EXACT_UP_TO` runs, and by its
+    Wald, A. and Wolfowitz, J. (1940), Ann. Math. Statist. 11, 147-162; exact up to `EXACT_UP_TO` runs, and the
     normal limit beyond.
 
     Examples

@@ -1,7 +1,7 @@
-"""Ratios of geometric means, by Student's t on logarithms.
+"""Ratios of geometric means, with Student's t on logarithms.
 
-Benchmark figures are positive and their noise is proportional, so means and spreads are taken of logarithms;
-a difference of mean logarithms is the logarithm of the ratio of geometric means.
+Benchmark figures are positive and their noise is proportional, so that means and spreads are taken of logarithms.
+A difference of mean logarithms is the logarithm of the ratio of geometric means.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Runs, Sample
 
 MANY: Final = {2: 5, 3: 10}
-"""From how many runs in the other group two runs, or three, are called lopsided: see `welch_log`."""
+"""The size of the other group from which two or three runs count as lopsided: see `welch_log`."""
 
 
 def welch_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of geometric means of two independent groups, by Welch's t on logarithms.
+    """Estimate the ratio of geometric means of two independent groups, with Welch's t on logarithms.
 
     Parameters
     ----------
     a, b
-        Runs of either group, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 2, in the same unit. The
-        leading axes are cells and broadcast: one baseline ``(n_a,)`` goes with many ``(cells, n_b)``.
+        The runs of each group in the same unit, shapes ``(..., n_a)`` and ``(..., n_b)``, with n of at least 2.
+        Leading axes are cells and broadcast: one baseline ``(n_a,)`` can be compared with many ``(cells, n_b)``.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of B/A. A cell in which neither group has any spread gets no interval (nan): identical prints say that
-        the noise is below the print's resolution, not that there is none. If one group has none, the interval
-        rests on the other group's spread alone, and says so.
+        The ratio B/A. A cell in which neither group has any spread gets no interval (nan): identical printed
+        figures mean that the noise is below the printed resolution, not that there is none. If only one group has
+        none, the interval is based on the spread of the other alone, with a caveat.
 
     Raises
     ------
@@ -48,9 +48,9 @@ def welch_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     -----
     Welch, B. L. (1947), Biometrika 34, 28-35, with Satterthwaite's degrees of freedom.
 
-    How often it holds: ``docs/coverage.md``. It fails where a slow mode shows in one group only, because few runs
-    do not see the mode; where each run resembles the one before, which only a random order of running mends; and
-    with two or three runs against many, hence `Caveat.LOPSIDED`.
+    For its coverage, see ``docs/coverage.md``. It fails if a slow mode shows in one group only, because few runs
+    miss the mode; if each run resembles the one before, which only a random order can fix; and with two or three
+    runs against many, hence `Caveat.LOPSIDED`.
 
     Examples
     --------
@@ -85,36 +85,36 @@ def welch_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
 
 
 def paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the geometric mean of the ratios of paired runs, by Student's t on their logarithms.
+    """Estimate the geometric mean of the ratios of paired runs, with Student's t on their logarithms.
 
-    Runs of one round share what the round had in common (a drifting disk, a neighbour's load), and a pair's
-    ratio is free of it. Pairs pay off where rounds differ; where they do not, they cost 5 % of width at ten pairs.
+    Whatever the runs of a round share (a drifting disk, a neighbour's load) cancels in the ratio of a pair.
+    Pairing pays off if rounds differ; if they do not, it costs 5 % of width with ten pairs.
 
     Parameters
     ----------
     a, b
-        Runs of either group, both of shape ``(..., n)``, n of at least 2; ``a[..., i]`` and ``b[..., i]`` are of
-        one round. The leading axes broadcast.
+        The runs of each group, both of shape ``(..., n)``, with n of at least 2; ``a[..., i]`` and ``b[..., i]``
+        belong to one round. Leading axes broadcast.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of B/A. A cell whose pairs all have the same ratio gets no interval (nan), for the reason given
-        in `welch_log`.
+        The ratio B/A. A cell whose pairs all have the same ratio gets no interval (nan), for the reason given in
+        `welch_log`.
 
     Raises
     ------
     ValueError
-        If the groups are not equally long, there are fewer than two pairs, or a value has no logarithm.
+        If the groups have different lengths, there are fewer than two pairs, or a value has no logarithm.
 
     Notes
     -----
     "Student" (1908), Biometrika 6, 1-25.
 
-    With a drift of 10 % over a launch and random order inside rounds it holds, at three quarters of the width of
-    Welch's interval in random order (``docs/coverage.md``).
+    With a drift of 10 % over a launch and random order within rounds, it keeps its coverage, at three quarters of
+    the width of Welch's interval in random order (``docs/coverage.md``).
 
     Examples
     --------
@@ -141,7 +141,7 @@ def paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
 
 
 def paired_logs(a: Runs, b: Runs, *, at_least: int) -> Sample:
-    """Return the logarithms of the ratios B/A of paired runs, absent where either run is.
+    """Return the logarithms of the ratios B/A of paired runs; absent if either run is.
 
     Raises
     ------

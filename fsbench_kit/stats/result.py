@@ -1,7 +1,7 @@
-"""What a method says: an estimate, its interval, and what to keep in mind when reading it.
+"""The results of methods: an estimate, its interval, and caveats for reading it.
 
 All arrays have the shape of the cells: runs of shape ``(cells, n)`` give arrays of shape ``(cells,)``, and runs of
-shape ``(n,)`` give numpy scalars, which are floats.
+shape ``(n,)`` give NumPy scalars, which are floats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 class Caveat(StrEnum):
-    """What a reader of an interval should know; the value is a sentence for people.
+    """What a reader of an interval should know. The value is a sentence for people.
 
     Examples
     --------
@@ -51,20 +51,20 @@ class Caveat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimate:
-    """A figure of one group, with its interval.
+    """A figure of one group with its interval.
 
     Attributes
     ----------
     estimate, low, high
-        In the unit of the values. The ends are nan where no interval can be given, infinite where one is open.
+        In the unit of the values. The ends are nan if no interval can be given, and infinite if one is open.
     confidence
-        What the method achieves, which can be above what was asked for; nan where there is no interval.
+        The achieved level, which can exceed the requested one; nan if there is no interval.
     estimand, method
-        What is estimated, and how, in words for a column of a table.
+        What is estimated and how, as text for a table.
     n
-        Values on which it rests.
+        The number of values behind the estimate.
     caveats
-        Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+        Caveat -> the cells to which it applies. Caveats that apply to no cell are left out.
 
     Examples
     --------
@@ -91,21 +91,20 @@ class RatioEstimate:
     Attributes
     ----------
     estimate, low, high
-        The ratio and the ends of its interval, without unit. The ends are nan where no interval can be given.
+        The ratio and the ends of its interval, without unit. The ends are nan if no interval can be given.
     confidence
-        What the method achieves, which is above what was asked for where a rank method cannot meet it exactly;
-        nan where there is no interval.
+        The achieved level, which exceeds the requested one if a rank method cannot meet it exactly; nan if there
+        is no interval.
     estimand, method
-        What is estimated, and how, in words for a column of a table.
+        What is estimated and how, as text for a table.
     log_ratio, standard_error, df
-        The logarithm of the ratio, its standard error and degrees of freedom; ``None`` for methods that rest on
-        ranks.
+        The logarithm of the ratio, its standard error and its degrees of freedom; ``None`` for rank methods.
     n_a, n_b
-        Runs in each group.
+        The number of runs in each group.
     n_pairs
-        Pairs of runs, or blocks with runs of both groups; ``None`` where the groups are independent.
+        The number of pairs, or of blocks with runs of both groups; ``None`` for independent groups.
     caveats
-        Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+        Caveat -> the cells to which it applies. Caveats that apply to no cell are left out.
 
     Examples
     --------
@@ -131,9 +130,9 @@ class RatioEstimate:
 
     @property
     def p(self) -> Floats | None:
-        """Two-sided p value of "the ratio is 1"; nan where it cannot be given.
+        """The two-sided p value of "the ratio is 1"; nan if it cannot be given.
 
-        ``None`` for methods that rest on ranks, whose tests are functions of their own.
+        ``None`` for rank methods, whose tests are separate functions.
         """
         if self.log_ratio is None or self.standard_error is None:
             return None
@@ -141,7 +140,7 @@ class RatioEstimate:
         return p
 
     def inverse(self) -> RatioEstimate:
-        """Return the same comparison seen from the other group, as the ratio A/B.
+        """Return the same comparison from the other group's point of view, as the ratio A/B.
 
         Examples
         --------
@@ -162,6 +161,6 @@ class RatioEstimate:
 
 
 def caveats_that_apply(cells: tuple[int, ...], caveats: Mapping[Caveat, Bools | bool]) -> dict[Caveat, Bools]:
-    """Spread each caveat over the cells, and leave out those that apply to none."""
+    """Broadcast each caveat over the cells, dropping those that apply to none."""
     spread = {caveat: np.broadcast_to(applies, cells)[()] for caveat, applies in caveats.items()}
     return {caveat: applies for caveat, applies in spread.items() if applies.any()}

@@ -1,4 +1,4 @@
-"""Ratios that a single odd run cannot move: Hodges-Lehmann estimates on logarithms, with exact intervals."""
+"""Ratios that a single outlier cannot move: Hodges-Lehmann estimates on logarithms, with exact intervals."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Runs
 
 MIN_RUNS: Final = 4
-"""Runs per group below which no two-sided 95 % interval exists: three against three reach 90 %."""
+"""With fewer runs per group, no two-sided 95 % interval exists: three against three reach 90 %."""
 
 MIN_PAIRS: Final = 6
-"""Pairs below which no two-sided 95 % interval exists: five reach 93.75 %."""
+"""With fewer pairs, no two-sided 95 % interval exists: five reach 93.75 %."""
 
 
 def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the shift in ratio between two independent groups, by Hodges and Lehmann, with its interval.
+    """Estimate the ratio between two independent groups with the Hodges-Lehmann estimator.
 
-    The estimate is the median of all ratios of a run of B to a run of A; the interval holds the ratios that the
-    Mann-Whitney test would not reject.
+    The estimate is the median of all ratios of a run of B to a run of A; the interval consists of the ratios that
+    the Mann-Whitney test does not reject.
 
     Parameters
     ----------
     a, b
-        Runs of either group, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 4, in the same unit. The
-        leading axes are cells and broadcast.
+        The runs of each group in the same unit, shapes ``(..., n_a)`` and ``(..., n_b)``, with n of at least 4.
+        Leading axes are cells and broadcast.
     confidence
-        At least this; the rank statistic allows only certain levels, and ``confidence`` of the result is the
-        lowest of them that will do (4 against 4: 97.1 %).
+        The minimum confidence level. The rank statistic only allows certain levels; the result states the lowest
+        sufficient one as ``confidence`` (4 against 4: 97.1 %).
 
     Returns
     -------
     RatioEstimate
-        Of B/A. Without ties the interval excludes 1 exactly where `fsbench_kit.stats.mann_whitney_p` is at most
-        1 - ``confidence``. It is closed, so ties can only raise its coverage; the test is exact for them, and
-        either can then be the stricter. Where rounding leaves no spread, the interval is narrower than the print
-        can tell, and says so.
+        The ratio B/A. Without ties, the interval excludes 1 exactly if `fsbench_kit.stats.mann_whitney_p` is at
+        most 1 - ``confidence``. With ties, the closed interval can only gain coverage and the test is exact, so
+        that either can be stricter. If rounding leaves no spread, the interval is narrower than the printed digits
+        justify, with a caveat.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
     Hodges, J. L. and Lehmann, E. L. (1963), Ann. Math. Stat. 34, 598-611; the interval as in
     Lehmann, E. L. (1975), *Nonparametrics*.
 
-    The interval is exact where one group is the other times a constant; with one group six times as noisy, 30 runs
+    The interval is exact if one group is the other times a constant. With one group six times as noisy, 30 runs
     were measured to cover 91 % (``docs/coverage.md``).
 
     Examples
@@ -103,36 +103,35 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
 
 
 def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of paired runs, by the median of Walsh averages with its signed-rank interval.
+    """Estimate the ratio of paired runs by the median of Walsh averages, with its signed-rank interval.
 
     Parameters
     ----------
     a, b
-        Runs of either group, both of shape ``(..., n)``, n of at least 6; ``a[..., i]`` and ``b[..., i]`` are of
-        one round. The leading axes broadcast.
+        The runs of each group, both of shape ``(..., n)``, with n of at least 6; ``a[..., i]`` and ``b[..., i]``
+        belong to one round. Leading axes broadcast.
     confidence
-        At least this, as in `hodges_lehmann_log` (6 pairs: 96.9 %).
+        The minimum confidence level, as in `hodges_lehmann_log` (6 pairs: 96.9 %).
 
     Returns
     -------
     RatioEstimate
-        Of B/A. Without ties the interval excludes 1 exactly where `fsbench_kit.stats.signed_rank_p` is at most
-        1 - ``confidence``. It is closed, so ties can only raise its coverage; the test is exact for them, and
-        either can then be the stricter. Where rounding leaves no spread, the interval is narrower than the print
-        can tell, and says so.
+        The ratio B/A. Without ties, the interval excludes 1 exactly if `fsbench_kit.stats.signed_rank_p` is at
+        most 1 - ``confidence``. With ties, the closed interval can only gain coverage and the test is exact, so
+        that either can be stricter. If rounding leaves no spread, the interval is narrower than the printed digits
+        justify, with a caveat.
 
     Raises
     ------
     ValueError
-        If the groups are not equally long, there are fewer than six pairs, a value has no logarithm, or no
-        interval reaches the confidence.
+        If the groups have different lengths, there are fewer than six pairs, a value has no logarithm, or no
+        interval reaches the confidence level.
 
     Notes
     -----
     Hodges and Lehmann (1963), as above; the interval is Tukey's, as in Lehmann (1975).
 
-    The interval is exact where log ratios are symmetric about their median, as those of groups with equal shapes
-    are.
+    The interval is exact if log ratios are symmetric about their median, as they are for groups of equal shape.
 
     Examples
     --------
@@ -173,10 +172,11 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
 
 
 _MANY: Final = 2**18
-"""From so many contrasts on they are counted and not sorted: 512 runs of each group have as many."""
+"""The number of contrasts from which they are counted instead of sorted: that of 512 runs per group."""
 
 _LeftOut: TypeAlias = tuple[int, float]
-"""How many contrasts an interval leaves out at either end, counting the end itself, and what that achieves."""
+"""How many contrasts an interval leaves out at each end, counting the end itself, and the level that this
+achieves."""
 
 _NO_INTERVAL: Final[_LeftOut] = (0, 0.0)
 
@@ -195,7 +195,7 @@ def _of_pairs(n: int, confidence: float) -> _LeftOut:
 
 
 def _exactly(null: Floats, confidence: float) -> _LeftOut:
-    """Read it off the distribution of twice the statistic, whose odd places are empty without ties."""
+    """Read the cut-off from the distribution of twice the statistic, whose odd places are empty without ties."""
     tail = 2 * np.cumsum(null[::2])
     outside = int((tail <= 1 - checked_confidence(confidence) + 1e-12).sum())
     return outside, 1 - float(tail[max(outside, 1) - 1])
@@ -208,7 +208,7 @@ def _by_normal_limit(contrasts: int, variance: float, confidence: float) -> _Lef
 
 
 _Places: TypeAlias = Callable[[int], "Floats"]
-"""Gives the least contrast of each cell, the next one, ..., by its place from 0 on."""
+"""Returns the k-th smallest contrast of each cell, with k counted from 0."""
 
 
 def _sorted(contrasts: Floats) -> _Places:
@@ -217,7 +217,7 @@ def _sorted(contrasts: Floats) -> _Places:
 
 
 def _counted(up_to: Sequence[Callable[[float], int]]) -> _Places:
-    """Halve the way to each contrast, given how many lie below a value: so many would not fit into memory."""
+    """Find each contrast by bisection, from counts below a value, because all of them would fill the memory."""
 
     def at(place: int, counted: Callable[[float], int]) -> float:
         low, high = -_FAR, _FAR
@@ -230,7 +230,7 @@ def _counted(up_to: Sequence[Callable[[float], int]]) -> _Places:
 
 
 _FAR: Final = 2 * float(np.log(np.finfo(np.float64).max))
-"""No contrast of logarithms lies further from 0."""
+"""The largest possible absolute contrast of logarithms."""
 
 
 def _ratios_up_to(a: Floats, b: Floats, limit: float) -> int:
@@ -238,27 +238,27 @@ def _ratios_up_to(a: Floats, b: Floats, limit: float) -> int:
 
 
 def _averages_up_to(ratios: Floats, limit: float) -> int:
-    """Count averages of two pairs, of which each pair is one with itself."""
+    """Count the averages of two pairs, including that of each pair with itself."""
     both_ways = np.searchsorted(ratios, 2 * limit - ratios, side="right").sum()
     return int(both_ways + np.searchsorted(ratios, limit, side="right")) // 2
 
 
 def _invert(places: _Places, contrasts: int, left_out: _LeftOut) -> Floats:
-    """Return estimate, low, high and the achieved confidence of the interval that a rank test leaves.
+    """Return the estimate, low and high end, and achieved confidence of the interval from inverting a rank test.
 
     Parameters
     ----------
     places
-        The logarithms of ratios, whose number above the hypothesis is the statistic.
+        Returns the logarithms of ratios by rank; the test statistic is the number of them above the hypothesis.
     contrasts
-        How many a cell has.
+        The number of contrasts per cell.
     left_out
-        What the interval leaves out; nothing, where there is none.
+        What the interval leaves out; if nothing, there is no interval.
 
     Returns
     -------
     ndarray
-        Shape ``(4, cells)``; nan where there is none.
+        Shape ``(4, cells)``; nan if there is no interval.
     """
     if not contrasts:
         return np.full((4, 1), np.nan)

@@ -1,8 +1,8 @@
-"""The figures of one run over time: the mean that the run would tend to, and how sure the run itself is of it.
+"""The figures of one run over time: the run's long-run mean, and how precisely the run itself determines it.
 
-Neighbouring figures of a run are alike, so sd / sqrt(n) is far too small: of a nominal 95 % it was measured to
-cover 68 % where each figure takes 0.6 of its deviation from the one before. And even an interval that holds says
-nothing of the next run: of pairs of equal runs, a perfect one called up to 76 % different.
+Neighbouring figures of a run are correlated, so that sd / sqrt(n) is far too small: with a correlation of 0.6, a
+nominal 95 % was measured to cover 68 %. Even a correct interval says nothing about the next run: for pairs of
+equal runs, one with perfect coverage reported a difference in up to 76 % of cases.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 
 
 BATCHES: Final = 10
-"""Batches of `within_run`; 20 and 30 were measured to cover less, as their means are alike."""
+"""The number of batches of `within_run`; 20 and 30 were measured to cover less, because their means are
+correlated."""
 
 MIN_FIGURES: Final = 2 * BATCHES
 
 
 def within_run(series: ArrayLike, confidence: float = 0.95) -> Estimate:
-    """Estimate the long-run mean of one run: by batch means or by the effective sample size, whichever is wider.
+    """Estimate the long-run mean of one run, from batch means or the effective sample size, whichever is wider.
 
     Parameters
     ----------
     series
-        Figures at equal intervals, shape ``(..., n)``, n of at least 20, in order of time. Masked places at the
-        end are beyond the run's end.
+        Figures at equal intervals in order of time, shape ``(..., n)``, with n of at least 20. Masked places at
+        the end are beyond the end of the run.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     Estimate
-        Labelled `Caveat.WITHIN_RUN`: it is no interval for a comparison of runs. nan where there is no spread.
+        Labelled `Caveat.WITHIN_RUN`: this is not an interval for comparing runs. nan if there is no spread.
 
     Raises
     ------
@@ -48,10 +49,10 @@ def within_run(series: ArrayLike, confidence: float = 0.95) -> Estimate:
 
     Notes
     -----
-    Batch means with t of 9 degrees: Schmeiser, B. (1982), Oper. Res. 30, 556-568. Beside them the standard error
-    of an AR(1) series with the lag-1 correlation at hand, whose n figures tell of
-    their mean as much as n (1 - r) / (1 + r) independent ones: Bayley, G. V. and Hammersley, J. M. (1946), Suppl.
-    J. R. Stat. Soc. 8, 184-197. Negative correlations count as none.
+    Batch means with t of 9 degrees: Schmeiser, B. (1982), Oper. Res. 30, 556-568. Besides, the standard error of
+    an AR(1) series with the observed lag-1 correlation, whose n figures determine their mean as well as n (1 - r)
+    / (1 + r) independent ones: Bayley, G. V. and Hammersley, J. M. (1946), Suppl. J. R. Stat. Soc. 8, 184-197.
+    Negative correlations count as 0.
 
     Examples
     --------
@@ -90,14 +91,14 @@ def within_run(series: ArrayLike, confidence: float = 0.95) -> Estimate:
 
 
 def batch_error(series: ArrayLike, batches: int = BATCHES) -> Floats:
-    """Return the standard error of a series' mean by the spread of its batches' means.
+    """Return the standard error of a series' mean, estimated from the spread of its batch means.
 
     Parameters
     ----------
     series
-        Shape ``(..., n)``. If n is not a multiple of the number of batches, the first figures are in none.
+        Shape ``(..., n)``. If n is not a multiple of the number of batches, the first figures are left out.
     batches
-        At least two, of at least one figure each.
+        At least two, with at least one figure each.
 
     Raises
     ------
@@ -122,12 +123,12 @@ def batch_error(series: ArrayLike, batches: int = BATCHES) -> Floats:
 
 
 def lag1_correlation(series: ArrayLike) -> Floats:
-    """Return how much each figure resembles the one before it; nan where all are equal.
+    """Return the correlation of each figure with the one before it; nan if all are equal.
 
     Notes
     -----
-    The sum of neighbours' products over the sum of squares, Box, G. E. P. and Jenkins, G. M. (1976),
-    *Time Series Analysis*, section 2.1.5, less its bias of about -(1 + 4 r)/n: Kendall, M. G. (1954),
+    The sum of products of neighbours over the sum of squares, Box, G. E. P. and Jenkins, G. M. (1976), *Time
+    Series Analysis*, section 2.1.5, corrected for its bias of about -(1 + 4 r)/n: Kendall, M. G. (1954),
     Biometrika 41, 403-404.
 
     Examples

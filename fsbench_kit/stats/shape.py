@@ -1,4 +1,4 @@
-"""Whether the runs of a group are bimodal: a flag that asks for a look at every run."""
+"""Whether the runs of a group are bimodal, in which case every run deserves a look."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Runs
 
 WIDE_GAP: Final = 3.0
-"""How many pooled standard deviations make a gap between neighbours wide."""
+"""The width of a wide gap between neighbours, in pooled standard deviations."""
 
 WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 10: 3.1}
-"""The same for few runs: what lognormal groups, with one mode, exceed in 5 % of cases (two million simulated).
+"""The same for few runs: the gap that 5 % of unimodal lognormal groups exceed (two million simulated).
 
-Three standard deviations alone would flag 61 % of such groups at three runs, 33 % at five and 6 % at ten."""
+Three standard deviations alone would flag 61 % of such groups with three runs, 33 % with five and 6 % with ten."""
 
 
 def bimodal(values: Runs, rounding: ArrayLike = 0.0) -> Bools:
-    """Tell where runs are bimodal: the widest gap between neighbours is wide beside the spread on its sides.
+    """Return which cells are bimodal: those whose widest gap is wide compared with the spread beside it.
 
     Parameters
     ----------
     values
-        Shape ``(..., n)``, n of at least 3.
+        Shape ``(..., n)``, with n of at least 3.
     rounding
-        How far, as a logarithm, the true values may lie from those of a cell to either side; of the shape of the
-        cells, or one for all. Neighbouring last digits are no gap, and equal prints do spread.
+        By how much, as a logarithm, true values may differ from printed ones in either direction; one number per
+        cell, or one for all. Neighbouring last digits do not form a gap, and equal printed figures do have a
+        spread.
 
     Returns
     -------
     ndarray of bool
-        Of the shape of the cells. True where the widest gap in the sorted logarithms exceeds `WIDE_GAP` times
-        the pooled standard deviation of the runs below it and above it; for few runs, `WIDER_GAPS` times. A mode
-        may be a single run, so an outlier is flagged too. Never where a cell has fewer than three runs.
+        One per cell. True if the widest gap in the sorted logarithms exceeds `WIDE_GAP`, or for few runs
+        `WIDER_GAPS`, times the pooled standard deviation of the runs below and above it. A mode may be a single
+        run, so that outliers are flagged too. Always false for a cell with fewer than three runs.
 
     Raises
     ------

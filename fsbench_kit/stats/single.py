@@ -1,4 +1,4 @@
-"""What can be said of single runs: what their prints allow, what noise a ratio survives, one run against many."""
+"""Single runs: the ratios that their digits allow, the noise that a ratio survives, one run against many."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Runs
 
 LABELS: Final = ("fragile", "weak", "fair", "robust to noise")
-"""How well the ratio of two single figures would stand noise between runs (not a biased set-up)."""
+"""How well the ratio of two single figures withstands noise between runs (not a biased set-up)."""
 
 LABEL_BOUNDS: Final = (0.03, 0.10, 0.25)
-"""The break-even coefficients of variation between which the labels lie."""
+"""The break-even coefficients of variation that separate the labels."""
 
 MIN_FOR_PREDICTION: Final = 3
-"""Runs below which a further one is not predicted: two give a half-width of a factor of 1.7 at 5 % noise."""
+"""The fewest runs from which a further one is predicted: two give a half-width of a factor of 1.7 at 5 % noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BreakEven:
-    """The noise between runs at which chance alone could give a ratio.
+    """The noise between runs at which chance alone could produce a ratio.
 
     Attributes
     ----------
     log_sd
         As a standard deviation of logarithms.
     cv
-        As a coefficient of variation of the runs, if they are lognormal: 0.25 for 25 %.
+        As a coefficient of variation of lognormal runs: 0.25 for 25 %.
     label
         One of `LABELS`.
 
@@ -54,7 +54,7 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
-    """The least and the greatest ratio; 0 and inf where there is no bound.
+    """The smallest and largest possible ratio; 0 and inf if there is no bound.
 
     Examples
     --------
@@ -70,29 +70,28 @@ class Bounds:
 def break_even(
     ratio: ArrayLike, confidence: float = 0.95, *, runs_a: ArrayLike = 1, runs_b: ArrayLike = 1
 ) -> BreakEven:
-    """Return how noisy runs must be for chance alone to give the ratio of two figures, each of a run or a mean.
+    """Return how noisy runs must be for chance alone to produce the ratio of two figures.
 
     Parameters
     ----------
     ratio
-        Any shape, positive.
+        The ratios, positive, of any shape.
     confidence
-        Two-sided.
+        Two-sided confidence level.
     runs_a, runs_b
-        How many runs each group's figure is the mean of; they broadcast.
+        The number of runs that each group's figure averages; they broadcast.
 
     Raises
     ------
     ValueError
-        If a ratio has no logarithm, or a figure is of less than one run.
+        If a ratio has no logarithm, or a figure averages less than one run.
 
     Notes
     -----
-    The mean of k runs with a coefficient of variation c has one of c / sqrt(k). Taken for lognormal, as the runs
-    are, its logarithm has the variance log(1 + c^2 / k). The log ratio of two such means has the sum of two of
-    these, and exceeds z times its root by chance at the level of z: so c^2 solves
-    (1 + c^2 / k_a) (1 + c^2 / k_b) = exp((log ratio / z)^2). Means of k runs in both groups bear sqrt(k) times the
-    noise that two runs do.
+    The mean of k runs with a coefficient of variation c has one of c / sqrt(k). If it is lognormal like the runs,
+    its logarithm has the variance log(1 + c^2 / k). The log ratio of two such means has the sum of two of these,
+    and by chance exceeds z times its root at the level of z. So c^2 solves (1 + c^2 / k_a) (1 + c^2 / k_b) =
+    exp((log ratio / z)^2). Means of k runs in both groups withstand sqrt(k) times the noise that single runs do.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def break_even(
         raise ValueError("a figure is of one run or more")
     excess = np.expm1((np.log(positive(ratio, "ratio")) / quantile) ** 2)
     half = (a + b) / 2
-    square = a * b * excess / (half + np.sqrt(half**2 + a * b * excess))  # of the cv
+    square = a * b * excess / (half + np.sqrt(half**2 + a * b * excess))  # of the CV
     cv = np.sqrt(square)
     return BreakEven(
         log_sd=np.sqrt(np.log1p(square)),
@@ -125,7 +124,7 @@ def rounding_ratio(
     Parameters
     ----------
     low_a, high_a, low_b, high_b
-        The least and the greatest true value that print like the figure, in one unit; they broadcast.
+        The smallest and largest true value that would be printed like the figure, in one unit; they broadcast.
         ``None`` and nan stand for an open end.
 
     Raises
@@ -146,7 +145,7 @@ def rounding_ratio(
             raise ValueError(f"the ends of {side} are not in order: from {least} to {most}")
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = least_b / most_a, most_b / least_a
-    return Bounds(low=_end(low, otherwise=0.0)[()], high=_end(high, otherwise=np.inf)[()])  # 0/0 is open, too
+    return Bounds(low=_end(low, otherwise=0.0)[()], high=_end(high, otherwise=np.inf)[()])  # 0/0 is also open
 
 
 def _end(value: ArrayLike | None, *, otherwise: float) -> Floats:
@@ -155,25 +154,25 @@ def _end(value: ArrayLike | None, *, otherwise: float) -> Floats:
 
 
 def prediction_log(single: ArrayLike, many: Runs, confidence: float = 0.95) -> RatioEstimate:
-    """Set one run against several: the ratio to their geometric mean, and what their spread makes of it.
+    """Compare one run with several: estimate its ratio to their geometric mean, with an interval.
 
-    The interval excludes 1 exactly where the run lies outside the prediction interval for one more run of the
-    repeated group. If the single run is as noisy, it is also an interval for the ratio of the two geometric
-    means; nothing in the data can tell whether it is.
+    The interval excludes 1 exactly if the run lies outside the prediction interval for a further run of the
+    repeated group. If the single run is as noisy as the others, it is also an interval for the ratio of the two
+    geometric means; the data cannot show whether it is.
 
     Parameters
     ----------
     single
-        Shape of the cells: ``(cells,)``, or a number.
+        One number per cell, ``(cells,)``, or a single number.
     many
-        Shape ``(..., k)``, k of at least 3, in the same unit.
+        Shape ``(..., k)``, with k of at least 3, in the same unit.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     RatioEstimate
-        Of single / many, so `many` is group A; ``inverse()`` turns it round.
+        The ratio single / many, so that `many` is group A; use ``inverse()`` for the other direction.
 
     Raises
     ------
@@ -185,7 +184,7 @@ def prediction_log(single: ArrayLike, many: Runs, confidence: float = 0.95) -> R
     The interval for one further observation, t_{k-1} s sqrt(1 + 1/k), on logarithms: Hahn, G. J. (1969),
     JASA 64, 878-888.
 
-    Where the single run is twice as noisy it covers 86 to 69 % (``docs/coverage.md``).
+    If the single run is twice as noisy, it covers 86 to 69 % (``docs/coverage.md``).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The special functions of SciPy, which is loaded when one of them is first used: it takes half a second."""
+"""SciPy's special functions, imported on first use because that takes half a second."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether rounds have come to rest, by SNIA's Performance Test Specification: a gate, not an interval."""
+"""Steady state by SNIA's Performance Test Specification: a gate, not an interval."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 WINDOW: Final = 5
-"""Rounds that are looked at."""
+"""The number of most recent rounds that are examined."""
 
 MOST_RANGE: Final = 0.20
-"""The range of the window, as a share of its mean, above which it is not steady."""
+"""The largest range of a steady window, as a share of its mean."""
 
 MOST_SLOPE: Final = 0.10
-"""The same for what a fitted line rises or falls over the window."""
+"""The largest rise or fall of a fitted line over a steady window, as a share of its mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SteadyState:
-    """How steady the last window is, and when the first steady one was complete.
+    """Whether the last window is steady, and when the first steady one was complete.
 
     Attributes
     ----------
     steady
-        Whether the last window is.
+        Whether the last window is steady.
     range, slope
         The last window's range, and the rise of its fitted line, as shares of its mean.
     since
-        How many figures there were when a window was steady for the first time; 0 if none has been.
+        The number of figures when a window was first steady; 0 if none has been.
 
     Examples
     --------
@@ -52,13 +52,13 @@ class SteadyState:
 
 
 def steady_state(rounds: ArrayLike) -> SteadyState:
-    """Tell whether the last five rounds are steady: range within 20 % of their mean, fitted slope within 10 %.
+    """Return whether the last five rounds are steady: range within 20 % of their mean, fitted slope within 10 %.
 
     Parameters
     ----------
     rounds
-        One figure a round, or means of equal stretches of a run, in order of time; shape ``(..., n)``, n of at
-        least `WINDOW`.
+        One figure per round, or means of equal stretches of a run, in order of time; shape ``(..., n)``, with n of
+        at least `WINDOW`.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Runs in a few strata: hosts, launches, kernels or versions that are these and no others.
+"""Runs in a few strata: specific hosts, launches, kernels or versions.
 
-Where there are five or more hosts the spread between them tells what a further one would give (`blocked_log`). Two
-to four tell next to nothing of it, but within each of them the groups can be compared, and the answer holds for
-these. So does a setting that has a few values in both groups, however unevenly: within a stratum it is no
-difference. Strata that disagree by more than chance have no common ratio.
+With five or more hosts, the spread between them shows what a further one would give (`blocked_log`). Two to four
+say next to nothing about that, but the groups can be compared within each of them, and the answer holds for these
+hosts. The same goes for a setting with a few values that occur in both groups, however unevenly: within a stratum
+it does not differ. Strata that disagree by more than chance have no common ratio.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Strata:
     Attributes
     ----------
     overall
-        Of all strata together.
+        The estimate over all strata together.
     ratios
-        Of each stratum, shape ``(..., strata)``; nan where it does not have both groups.
+        The ratio of each stratum, shape ``(..., strata)``; nan if the stratum does not have both groups.
     p_disagree
-        Of "all strata have one ratio"; nan where fewer than two have both groups, or runs have no spread.
+        The p value of "all strata have one ratio"; nan if fewer than two have both groups, or runs have no spread.
 
     Examples
     --------
@@ -53,10 +53,10 @@ def stratified_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     Parameters
     ----------
     a, b
-        Shapes ``(..., strata, n_a)`` and ``(..., strata, n_b)``; ``a[..., i, :]`` and ``b[..., i, :]`` are of one
-        stratum. A stratum without runs of both groups tells only how much runs vary.
+        Shapes ``(..., strata, n_a)`` and ``(..., strata, n_b)``; ``a[..., i, :]`` and ``b[..., i, :]`` belong to
+        one stratum. A stratum without runs of both groups only contributes to the estimate of the noise.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Raises
     ------
@@ -65,10 +65,10 @@ def stratified_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
 
     Notes
     -----
-    The mean of the strata's log ratios, each weighted by ``n_a n_b / (n_a + n_b)``; the spread is pooled within
-    strata and groups, with one degree of freedom less for each of these. It is the coefficient of the group in a
-    linear model with strata as fixed effects, but that its spread does not take in what strata disagree by;
-    whether they do is asked by the F test of the interaction.
+    The mean of the strata's log ratios, each weighted by ``n_a n_b / (n_a + n_b)``. The spread is pooled within
+    strata and groups, each of which costs one degree of freedom. This is the coefficient of the group in a linear
+    model with strata as fixed effects, except that the spread does not include the disagreement between strata,
+    for which there is the F test of the interaction.
 
     Examples
     --------
@@ -103,18 +103,19 @@ def stratified_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     Parameters
     ----------
     a, b
-        Shape ``(..., strata, n)`` both; ``a[..., i, j]`` and ``b[..., i, j]`` are of one round of one stratum.
+        Both of shape ``(..., strata, n)``; ``a[..., i, j]`` and ``b[..., i, j]`` belong to one round of one
+        stratum.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Raises
     ------
     ValueError
-        If the groups have not equally many rounds, or a value has no logarithm.
+        If the groups have different numbers of rounds, or a value has no logarithm.
 
     Notes
     -----
-    As `stratified_log`, of differences: the weight of a stratum is its number of rounds.
+    As `stratified_log`, for differences: the weight of a stratum is its number of rounds.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def stratified_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
 
 
 def _squares(logs: Sample) -> Floats:
-    """Return the sum of squares about each stratum's own mean; 0 of strata without runs, or all alike."""
+    """Return the sum of squares around each stratum's own mean; 0 for a stratum without runs or without spread."""
     apart = np.where(logs.present, logs.values - np.where(logs.n > 0, logs.mean(), 0.0)[..., None], 0.0)
     squares: Floats = np.where(logs.without_spread, 0.0, np.square(apart).sum(axis=-1))
     return squares

@@ -1,4 +1,4 @@
-"""Intervals that rest on Student's t: an estimate, its standard error, its degrees of freedom."""
+"""Intervals from Student's t: an estimate, its standard error, its degrees of freedom."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ratio_by_t(
 ) -> RatioEstimate:
     """Turn a log ratio, its standard error and its degrees of freedom into an estimate with an interval.
 
-    Where the standard error is 0 or nan, or runs are too few, interval and p value are nan.
+    If the standard error is 0 or nan, or there are too few runs, the interval and the p value are nan.
     """
     cells = np.shape(log_ratio)
     unknown = ~(standard_error > 0) | too_few
@@ -55,14 +55,14 @@ def ratio_by_t(
 
 
 class LogRatio(NamedTuple):
-    """The logarithm of a ratio that is to be tested.
+    """The logarithm of a ratio to be tested.
 
     Attributes
     ----------
     estimate, standard_error, df
-        As `ratio_by_t` takes them; there is no p value where they are nan.
+        As in `ratio_by_t`; there is no p value if they are nan.
     down, up
-        How much less and how much more it may be: true figures lie anywhere between those that print like them.
+        How much smaller and larger the true log ratio may be, since figures are rounded when printed.
 
     Examples
     --------
@@ -94,22 +94,22 @@ def difference_p(ratio: LogRatio) -> Floats:
 
 
 def half_width_by_t(standard_error: Floats, df: NDArray[np.floating[Any]] | float, confidence: float) -> Floats:
-    """Return how far an interval reaches to either side of its estimate."""
+    """Return how far an interval reaches to each side of its estimate."""
     df = np.asarray(df, dtype=np.float64)
-    alike = df.size and df.min() == df.max()  # a quantile takes its time
+    alike = df.size and df.min() == df.max()  # quantiles are slow to compute
     quantile = special.stdtrit(df.flat[0] if alike else df, (1 + checked_confidence(confidence)) / 2)
     half_width: Floats = quantile * standard_error
     return half_width
 
 
 def welch_df(share_a: Floats, share_b: Floats, n_a: Ints, n_b: Ints) -> Floats:
-    """Return Satterthwaite's degrees of freedom of a sum of two squared standard errors; nan where both are 0."""
+    """Return Satterthwaite's degrees of freedom for a sum of two squared standard errors; nan if both are 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         df: Floats = (share_a + share_b) ** 2 / (share_a**2 / (n_a - 1.0) + share_b**2 / (n_b - 1.0))
     return df
 
 
 def over_cells(counts: Ints | int, cells: tuple[int, ...]) -> Ints:
-    """Spread counts over the cells; a single comparison gets a single number."""
+    """Broadcast counts over the cells; a single comparison gets a single number."""
     spread: Ints = np.broadcast_to(counts, cells)[()]
     return spread

@@ -1,4 +1,4 @@
-"""What may enter: finite values, enough of them, some of them perhaps absent, and a confidence between 0 and 1."""
+"""Input checks: finite values, enough of them, possibly some absent, and a confidence between 0 and 1."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 DECIMALS: Final = 12
-"""Logarithms that agree to so many decimals are equal: no tool prints as finely, and floating point blurs less."""
+"""Logarithms that agree to this many decimals are equal: no tool prints so precisely, and rounding errors are
+smaller."""
 
 
 def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
-    """Put cells with unequal numbers of runs into one array, whose masked places are no runs.
+    """Put cells with unequal numbers of runs into one array, in which masked places are not runs.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[
 
 
 def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
-    """Do the same as `ragged` with the values of all cells, one after the other, and how many each cell has."""
+    """Do the same as `ragged`, given the values of all cells one after another and the size of each cell."""
     if sizes.size and (sizes == sizes[0]).all():
         return np.ma.MaskedArray(np.asfortranarray(values.reshape(sizes.size, sizes[0])))
     absent = np.arange(sizes.max(initial=0)) >= sizes[:, None]
@@ -49,47 +50,47 @@ def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.fl
 
 
 Runs: TypeAlias = "ArrayLike | Sample"
-"""Runs of cells: an array, a masked one where some are absent, or a sample that was made of one before."""
+"""Runs of cells: an array, a masked array if some are absent, or a `Sample` made from one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Values along the last axis, some of which may be absent; the leading axes are cells.
+    """Values along the last axis, possibly with some absent; leading axes are cells.
 
     Attributes
     ----------
     values
         Shape ``(..., n)``; 1 where a value is absent.
     present
-        Of the same shape.
+        Whether each value is present, in the same shape.
     """
 
     values: Floats
     present: Bools
 
     def __getitem__(self, cells: NDArray[Any]) -> Sample:
-        """Return some of the cells."""
+        """Return the selected cells."""
         return Sample(np.asfortranarray(self.values[cells]), np.asfortranarray(self.present[cells]))
 
     @cached_property
     def n(self) -> Ints:
-        """How many values each cell has."""
+        """The number of values per cell."""
         n: Ints = self.present.sum(axis=-1)
         return n
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether no value is absent, which saves numpy most of its time."""
+        """Whether no value is absent, which saves NumPy most of its time."""
         return bool(self.present.all())
 
     def total(self, values: Floats) -> Floats:
-        """Return the sum over each cell of something that each of its values has."""
+        """Return the sum over each cell of a quantity that is given for each value."""
         total: Floats = values.sum(axis=-1) if self.is_complete else values.sum(axis=-1, where=self.present)
         return total
 
     @property
     def without_spread(self) -> Bools:
-        """For which cells all values are equal, give or take what floating point adds."""
+        """Return in which cells all values are equal, apart from floating-point error."""
         if self.is_complete and self.values.shape[-1]:
             most, least = self.values.max(axis=-1), self.values.min(axis=-1)
         else:
@@ -107,34 +108,34 @@ class Sample:
         return Sample(np.log(self.values), self.present)
 
     def log_beside(self, reference: Floats) -> Sample:
-        """Return the logarithms of the ratios to a value of each cell.
+        """Return the logarithms of the ratios to one reference value per cell.
 
-        Those of nearly equal values keep all their digits: their difference is exact, and the logarithm of a value
-        itself would lose as many digits as the values share.
+        Ratios of nearly equal values keep all their digits, because the difference of such values is exact;
+        subtracting logarithms would lose as many digits as the values share.
         """
         reference = reference[..., None]
         beyond = (self.values - reference) / reference
-        far = beyond < -0.5  # the difference is no longer exact
+        far = beyond < -0.5  # here the difference is no longer exact
         logs = np.log1p(beyond)
         if far.any():
             logs[far] = np.log((self.values / reference)[far])
         return Sample(logs, np.broadcast_to(self.present, logs.shape))
 
     def greatest(self) -> Floats:
-        """Return the greatest of each cell's values, which are positive; next to nothing where it is empty."""
+        """Return the largest value of each cell; values are positive, and an empty cell gives almost 0."""
         least = np.finfo(np.float64).tiny
         if self.is_complete:
             return np.asarray(self.values.max(axis=-1, initial=least))
         return np.asarray(self.values.max(axis=-1, where=self.present, initial=least))
 
     def mean(self) -> Floats:
-        """Return the mean of each cell; nan where it is empty."""
+        """Return the mean of each cell; nan if it is empty."""
         with np.errstate(invalid="ignore"):
             mean: Floats = self.total(self.values) / self.n
         return mean
 
     def variance(self) -> Floats:
-        """Return the variance of each cell, with n - 1; nan where it has fewer than two values."""
+        """Return the variance of each cell, with n - 1; nan with fewer than two values."""
         deviations = self.values - self.mean()[..., None]
         with np.errstate(invalid="ignore", divide="ignore"):
             variance: Floats = self.total(np.square(deviations)) / (self.n - 1.0)
@@ -142,12 +143,12 @@ class Sample:
 
 
 def paired(a: Sample, b: Sample, names: str = "runs") -> Sample:
-    """Return the differences b - a of values that stand at the same place; absent where either is.
+    """Return the differences b - a of values at the same place; absent if either is.
 
     Raises
     ------
     ValueError
-        If the groups are not equally long.
+        If the groups have different lengths.
     """
     n_a, n_b = a.values.shape[-1], b.values.shape[-1]
     if n_a != n_b:
@@ -156,14 +157,14 @@ def paired(a: Sample, b: Sample, names: str = "runs") -> Sample:
 
 
 def by_size(*samples: Sample) -> Iterator[tuple[NDArray[np.intp], list[Floats]]]:
-    """Yield the cells that have equally many values, for methods that depend on how many there are.
+    """Yield the cells with equally many values, for methods that depend on this number.
 
     Yields
     ------
     cells, dense
-        The flat indices of the cells in the broadcast shape of all samples; and of each sample their values,
-        shape ``(cells, n)``, none of them absent. They are so few cells that what is made of them stays in the
-        processor's cache, which takes half the time.
+        The flat indices of the cells in the broadcast shape of all samples; and for each sample the values of
+        these cells, shape ``(cells, n)``, none of them absent. Each batch is so small that intermediate results
+        stay in the processor's cache, which halves the time.
     """
     shape = np.broadcast_shapes(*(sample.values.shape[:-1] for sample in samples))
     flat = []
@@ -186,10 +187,10 @@ def _dense(sample: Sample, cells: NDArray[np.intp], n: int) -> Floats:
 
 
 _AT_ONCE: Final = 2**15
-"""Values that are worked on at once."""
+"""The number of values processed at once."""
 
 _PLACES: Final = np.array([1, 2**32])
-"""What makes one number of the sizes of two samples."""
+"""Combines the sizes of two samples into one number."""
 
 
 def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -197,45 +198,45 @@ def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def runs(values: Runs, group: str, *, at_least: int) -> Sample:
-    """Return runs as a sample, after a check that they are enough and have logarithms.
+    """Return runs as a sample, checking that there are enough and that they have logarithms.
 
     Parameters
     ----------
     values
-        Shape ``(..., n)``, in any unit. A masked place of a masked array is no run, see `ragged`. What is a sample
-        already is returned as it is.
+        Shape ``(..., n)``, in any unit. Masked places are not runs: see `ragged`. A `Sample` is returned
+        unchanged.
     group
-        What to call them in a message.
+        The group's name in error messages.
     at_least
-        The smallest n that will do for the array as a whole; cells may still have fewer.
+        The smallest allowed n for the array as a whole; individual cells may have fewer.
 
     Raises
     ------
     ValueError
-        If they are too few, or as `positive`.
+        If there are too few runs, or as in `positive`.
     """
     return _long_enough(_sample(values, group, _HAS_LOGARITHM), group, at_least)
 
 
 def figures(values: ArrayLike, name: str, *, at_least: int) -> Sample:
-    """Return values of any sign as a sample, after a check that they are enough and finite.
+    """Return values of any sign as a sample, checking that there are enough and that they are finite.
 
     Raises
     ------
     ValueError
-        If they are too few, infinite or nan.
+        If there are too few values, or one is infinite or nan.
     """
     return _long_enough(_sample(values, name, _IS_FINITE), name, at_least)
 
 
 def positive(values: ArrayLike, name: str) -> Floats:
-    """Return values of any shape as an array, after a check that they have logarithms.
+    """Return values of any shape as an array, checking that they have logarithms.
 
     Raises
     ------
     ValueError
-        If a value is zero, negative, infinite or nan. Whoever calls decides first why such a value is there;
-        a small constant added to a zero would invent a ratio.
+        If a value is zero, negative, infinite or nan. The caller must decide why such a value is there; adding a
+        small constant to a zero would invent a ratio.
     """
     return _sample(values, name, _HAS_LOGARITHM).values
 
@@ -246,7 +247,7 @@ _IS_FINITE: Final = ("that are not finite", -np.inf)
 
 def _sample(values: Runs, name: str, check: tuple[str, float]) -> Sample:
     if isinstance(values, Sample):
-        return values  # which was checked before
+        return values  # already checked
     array = np.asarray(values, dtype=np.float64)
     absent = (
         np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros_like(array, np.bool_)
@@ -259,7 +260,7 @@ def _sample(values: Runs, name: str, check: tuple[str, float]) -> Sample:
             f"{name} holds {unusable.sum()} values {complaint}, the first is {array[first]} at {first}; "
             "decide first why it is there"
         )
-    # Column by column, so that numpy works along many cells at once, and not along the few runs of each.
+    # Column-major, so that NumPy works along many cells at once instead of along the few runs of each.
     return Sample(np.asarray(np.where(absent, 1.0, array), order="F"), np.asarray(~absent, order="F"))
 
 
@@ -273,12 +274,12 @@ def _long_enough(sample: Sample, name: str, at_least: int) -> Sample:
 
 
 def checked_confidence(confidence: float) -> float:
-    """Return a confidence, after a check that it lies between 0 and 1.
+    """Return a confidence level after checking that it lies between 0 and 1.
 
     Raises
     ------
     RangeError
-        If it does not: 95 for 95 % is the usual slip.
+        If it does not; the usual mistake is 95 for 95 %.
     """
     if not _is_between(0, confidence, 1):
         raise RangeError(f"a confidence of {confidence} is not between 0 and 1; write 0.95 for 95 %")
@@ -293,12 +294,12 @@ def _is_between(low: float, value: float, high: float) -> bool:
 
 
 def checked_log(ratio: float) -> float:
-    """Return the logarithm of a factor or margin, after a check that it lies above 1.
+    """Return the logarithm of a factor or margin after checking that it is above 1.
 
     Raises
     ------
     RangeError
-        If it does not: 0.05 for 5 % is the usual slip.
+        If it is not; the usual mistake is 0.05 for 5 %.
     """
     if not _is_between(1, ratio, np.inf):
         raise RangeError(f"a factor of {ratio} is not a number above 1; write 1.05 for 5 %")
