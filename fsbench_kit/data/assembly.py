@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ import polars as pl
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
-from fsbench_kit.data.deduplication.agreement import hashed, of_records, recur
+from fsbench_kit.data.deduplication.agreement import distinct, hashed, of_records, recur
 from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
@@ -57,7 +58,7 @@ class Assembly:
             runs=self.runs,
             diagnostics=self.diagnostics,
             **{
-                name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN))
+                name: pl.DataFrame([ids[frame[RUN]], *(column for column in frame if column.name != RUN)])
                 for name, frame in self.belonging.items()
             },
         )
@@ -77,7 +78,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
 def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks | None = None) -> Assembly:
     """Do the same with the runs that were found in logs, what is said in these, and the marks of those runs."""
     sets, remarks = same_runs(found, marks)
-    of = found.facts["source"].gather(pl.Series(list(map(min, sets)), dtype=pl.Int64))
+    of = found.facts["source"][list(map(min, sets))]
     found, more = _merged(found, sets)
     settings = _with_outside(found)
     runs = _runs_frame(found)
@@ -161,7 +162,8 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
         pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
         severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=severities),
     )
-    facts = pl.DataFrame({name: [getattr(log, name) for log in logs] for name in _FACTS}, schema=_FACTS)
+    each = zip(*map(attrgetter(*_FACTS), logs), strict=True) if logs else ()
+    facts = pl.DataFrame(dict(zip(_FACTS, each, strict=False)), schema=_FACTS)
     of_run = columns.runs[FILE]
     settings = _outside([logs[number] for number in of_run], columns.runs["filesystem"])
     return Found(columns, facts[of_run], settings), said.select(SCHEMAS["diagnostics"].names())
@@ -296,20 +298,16 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
         yield _Check(run, Diagnostic(code="UNREAD_FIGURE", message=message, line=line, excerpt=number))
 
 
-def _have_others(rows: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    """Tell of rows whether others have the same in some columns."""
-    return pl.Series(recur(hashed(rows, names)))
-
-
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     """Find settings that are known from several origins which do not agree."""
     if settings["origin"].n_unique() < 2:
         return
     place = (RUN, "scope", "part", "key")
-    differing = settings.filter(_have_others(settings, place)).filter(
-        pl.col("key") != "command",
-        pl.col("origin").n_unique().over(place) > 1,
-        pl.col("value").n_unique().over(place) > 1,
+    telling = settings.filter(pl.col("key") != "command")
+    if distinct(hashed(telling, place)) == distinct(hashed(telling, (*place, "value"))):
+        return
+    differing = telling.filter(
+        pl.col("origin").n_unique().over(place) > 1, pl.col("value").n_unique().over(place) > 1
     )
     for (_, _, _, key), rows in differing.group_by(place, maintain_order=True):
         known = rows.select("origin", "value", "line").rows()
@@ -333,7 +331,7 @@ _ORIGIN_NAMES: Final = {
 
 def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs of which an article states the command of another job than the log has measurements of."""
-    stated = settings.filter(key="job_name", origin="stated").group_by(RUN, maintain_order=True).agg("value")
+    stated = settings.filter(key="job_name", origin="stated")
     if stated.is_empty():
         return
     jobs = (
@@ -343,17 +341,20 @@ def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[
         .group_by(RUN, maintain_order=True)
         .agg("part", "line")
     )
-    for run, names, parts, lines in stated.join(jobs, on=RUN).rows():
+    names_stated = stated.group_by(RUN, maintain_order=True).agg("value")
+    for run, names, parts, lines in names_stated.join(jobs, on=RUN).rows():
         if not set(names) & set(parts):
-            names_stated = ", ".join(dict.fromkeys(names))
-            message = f"job_name is {', '.join(parts)} by the log, and {names_stated} by what the article states."
+            others = ", ".join(dict.fromkeys(names))
+            message = f"job_name is {', '.join(parts)} by the log, and {others} by what the article states."
             yield _Check(run, Diagnostic(code="SETTINGS_DISAGREE", message=message, line=lines[0]))
 
 
 def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs of which neither the log nor another print of it names a latency."""
-    unnamed = measurements.filter(metric=EITHER_LATENCY).unique(RUN, keep="first", maintain_order=True)
-    for run, line in unnamed.select(RUN, "line").rows():
+    unnamed = measurements.filter(metric=EITHER_LATENCY)
+    if unnamed.is_empty():
+        return
+    for run, line in unnamed.unique(RUN, keep="first", maintain_order=True).select(RUN, "line").rows():
         message = (
             "Terse output does not say whether its percentiles are of the completion latency or, "
             "with lat_percentiles, of the total one."

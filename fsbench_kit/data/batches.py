@@ -279,7 +279,7 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
     ]
     of_files = {
         FILE: pl.Series(FILE, np.array(numbers)[indexes]),
-        "format": pl.repeat(name, len(indexes), eager=True),
+        "format": pl.Series([name] * len(indexes)),
         "sha256": pl.Series([hashlib.sha256(data).hexdigest() for data in own], dtype=pl.String),
         "last_line": logs.runs["line"] + pl.Series([data.count(b"\n") for data in own], dtype=pl.Int64),
     }
@@ -299,10 +299,12 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
 def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
     """Return what is said of undamaged logs: by their cross-checks, and of no-break spaces."""
     files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
+    where = zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True)
+    odd = [(index, (start, end)) for index, start, end in where if not contents[index].isascii()]
+    found = no_break_spaces([contents[index] for index, _ in odd], [span for _, span in odd])
     of_spaces = [
-        {FILE: numbers[index], **{name: getattr(item, name) for name in DIAGNOSTICS.names()[1:]}}
-        for index, start, end in logs.runs.select("log", "start", "end").rows()
-        if not contents[index].isascii() and (item := no_break_spaces(contents[index], start, end)) is not None
+        {FILE: numbers[odd[place][0]], **{name: getattr(item, name) for name in DIAGNOSTICS.names()[1:]}}
+        for place, item in found
     ]
     said = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
     return pl.concat([said, pl.DataFrame(of_spaces, schema=DIAGNOSTICS)]) if of_spaces else said

@@ -65,10 +65,10 @@ def of_one_run(date: str) -> pl.Expr:
 
 def with_times(dataset: Dataset) -> Dataset:
     """Let runs have begun when their names say, where that is the time of one run only and its log tells none."""
-    dates = dataset.settings.filter(key="date", origin="name").select("run_id", "value")
+    dates = dataset.settings.filter(key="date", origin="name")
     if dates.is_empty():
         return dataset
-    runs = dataset.runs.join(dates, on="run_id", how="left", maintain_order="left")
+    runs = dataset.runs.join(dates.select("run_id", "value"), on="run_id", how="left", maintain_order="left")
     unknown = pl.col("started_at").is_null() & pl.col("ended_at").is_null()
     at = pl.col("value").str.pad_end(19, " ").str.replace(r"(:\d\d) {3}$", "$1:00").str.to_datetime(strict=False)
     began = pl.when(unknown & of_one_run("value")).then(at).otherwise("started_at")

@@ -25,8 +25,8 @@ ENOUGH: Final = 5
 _SIZES: Final = MEASUREMENT_KEY[-3:]
 _OTHERS: Final = MEASUREMENT_KEY[:-3]
 
-_SAMPLE: Final = 16
-"""By so many measurements nearly all records are told apart."""
+_SAMPLES: Final = (4, 16)
+"""By so few measurements most records are told apart, and by so many nearly all."""
 
 _TOGETHER: Final = 2**20
 """So many measurements are held against others at once."""
@@ -45,6 +45,11 @@ def recur(hashes: Hashes) -> Flags:
     if not (ordered[1:] == ordered[:-1]).any():
         return np.zeros(len(hashes), dtype=np.bool_)
     return pl.Series(hashes).is_duplicated().to_numpy()
+
+
+def distinct(hashes: Hashes) -> int:
+    """Return how many different numbers there are."""
+    return min(len(hashes), 1) + int(np.count_nonzero(np.diff(np.sort(hashes))))
 
 
 def of_records(hashes: Hashes, records: Numbers) -> Hashes:
@@ -189,7 +194,7 @@ class Prints:
         is_less = self.number[one] <= self.number[other]
         few, many = np.where(is_less, one, other), np.where(is_less, other, one)
         left = np.arange(len(one))
-        for most, least in ((_SAMPLE, 0), (None, enough)):
+        for most, least in (*((sample, 0) for sample in _SAMPLES), (None, enough)):
             sizes = self.number[few[left]] if most is None else np.minimum(self.number[few[left]], most)
             parts = np.array_split(left, 1 + sizes.sum() // _TOGETHER)
             left = np.concatenate([at[self._agree(few[at], many[at], tolerance[at], most, least)] for at in parts])

@@ -21,6 +21,7 @@ from fsbench_kit.data.deduplication.agreement import (
     Prints,
     hashed,
     of_records,
+    recur,
 )
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting
@@ -130,8 +131,10 @@ _PRINTED: Final = ("operation", "metric", "statistic", "value")
 
 def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
     """Return the numbers of those records of which something is known, and hashes of it."""
+    if values.null_count() == len(values):
+        return np.empty(0, np.int64), np.empty(0, np.uint64)
     known = np.flatnonzero(values.is_not_null().to_numpy())
-    words = values.gather(known)
+    words = values[known]
     return known, (words.list.join("\0") if words.dtype == pl.List else words).hash().to_numpy()
 
 
@@ -153,7 +156,7 @@ def _marked(runs: pl.DataFrame, each: Sequence[tuple[Numbers, Hashes, bool]]) ->
     lengths = list(map(len, numbers))
     kinds, records = np.repeat(np.arange(len(each)), lengths), np.concatenate(numbers)
     tools = runs["tool"].hash().to_numpy()[records]
-    formats, nowhere = runs["format"].gather(records), pl.Series([None], dtype=pl.String)
+    formats, nowhere = runs["format"][records], pl.Series([None], dtype=pl.String)
     is_format = pl.Series(np.repeat(are_formats, lengths))
     known = {
         RUN: records,
@@ -193,7 +196,10 @@ def _in_one_place(found: Found) -> pl.DataFrame:
 
 def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
     """Yield pairs of records that share a mark, by their rates: at first those beside each other."""
-    known = marked.filter(marked["mark"].is_duplicated())
+    recurs = recur(marked["mark"].to_numpy())
+    if not recurs.any():
+        return
+    known = marked.filter(recurs)
     runs, mark = known[RUN].to_numpy(), known["mark"].to_numpy()
     order = np.lexsort((runs, np.nan_to_num(of_all.rates[runs], nan=-np.inf), mark))
     runs, mark, formats = runs[order], mark[order], known["format"][order]

@@ -66,7 +66,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     for kind, some in kinds.items():
         lines = next((each for each in loose if each.sign in kind), None)
         layout = Layout.of(kind, lines) if lines is not None else None
-        alike[_plain(kind, layout)] += [log._replace(layout=layout) for log in some]
+        alike[_plain(kind, layout)] += some if layout is None else [log._replace(layout=layout) for log in some]
     groups: list[Group] = []
     remembered = _remembered(alike, numbers)
     for plain, some in alike.items():
@@ -75,9 +75,9 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     for figures in read_figures(groups, numbers) if groups else ():
         read_as, said, others = figures.as_examples()
         left += others
-        if read_as is not None and (given := read_as.of_given()).group.logs:
+        if read_as is not None and any(log.at >= 0 for log in read_as.group.logs):
             _remember(read_as.group)
-            found[given.group.example.owner].add(given, [item for item in said if item.log >= 0])
+            found[formats.name(read_as.group.example.owner)].add(read_as, said)
     return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
 
 
@@ -124,12 +124,11 @@ _MOST_FAILURES: Final = 8
 
 def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
     """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
-    owners = {id(owner): owner for _, owner in formats.sniff(logs[0].chars)}.values()
-    clean = next(map(_clean, owners), None)
-    if len(owners) != 1 or clean is None:
+    owner = _owner(logs[0])
+    clean = _clean(owner) if owner is not None else None
+    if owner is None or clean is None:
         yield from (log.at for log in logs)
         return
-    (owner,) = owners
     pending = [logs]
     if not clean.units and not clean.lines:
         pending = [list(some) for _, some in groupby(sorted(logs, key=attrgetter("kind")), attrgetter("kind"))]
@@ -155,6 +154,14 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
         pending += others
     if clean.are_settings_apart:
         groups[start:] = _joined(groups[start:])
+
+
+def _owner(log: Log) -> formats.Format | None:
+    """Return the one format whose signatures stand in a log, and in all that are alike but for units."""
+    if log.example is not None:
+        return log.example.owner
+    owners = {id(owner): owner for _, owner in formats.sniff(log.chars)}.values()
+    return next(iter(owners)) if len(owners) == 1 else None
 
 
 def _clean(owner: formats.Format) -> Clean | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -48,7 +49,7 @@ class Example:
     Attributes
     ----------
     owner, clean
-        The name of its format, and what that says of its logs.
+        Its format, and what that says of its logs.
     words
         Its numbers.
     remarks, said
@@ -70,7 +71,7 @@ class Example:
         Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
     """
 
-    owner: str
+    owner: formats.Format
     clean: Clean
     log: Log
     run: Run
@@ -90,7 +91,8 @@ class Example:
     def of(cls, owner: formats.Format, clean: Clean, log: Log) -> Example | None:
         """Return a log as an example, or ``None`` where it cannot vouch for others."""
         if log.example is not None:
-            return replace(log.example, log=log)
+            (example := copy(log.example)).log = log  # with what else was found out about it
+            return example
         text = log.text
         records = list(owner.parse(text))
         runs = [record for record in records if isinstance(record, Run)]
@@ -128,7 +130,7 @@ class Example:
         if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
             return None
         return cls(
-            formats.name(owner),
+            owner,
             clean,
             log,
             run,
@@ -150,7 +152,7 @@ class Example:
         """What was read."""
         return self.log.text
 
-    @property
+    @cached_property
     def ends(self) -> list[Floats]:
         """The values, lower and upper ends of its measurements, and the shares of its bins; NaN for ``None``."""
         items = self.run.measurements
@@ -196,11 +198,19 @@ class Example:
         lore.heads |= set(enumerate(layout.heads))
         return lore.learn_bins(layout, self.log.labels(numbers), loose)
 
-    def zero_of(self, column: int) -> State | None:
-        """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
-        how = self.run.measurements[column].how
-        is_known = how is not None and how.name in self.clean.zeros and self.figures[column].place is not None
-        return how.zero if how is not None and is_known and how.zero != "measured" else None
+    @cached_property
+    def zeros(self) -> list[State | None]:
+        """What a 0 is in the place of each measurement, if it may be one and is no figure like any other."""
+        hows = [item.how for item in self.run.measurements]
+        return [
+            how.zero
+            if how is not None
+            and how.name in self.clean.zeros
+            and figure.place is not None
+            and how.zero != "measured"
+            else None
+            for how, figure in zip(hows, self.figures, strict=True)
+        ]
 
     def sorted(self, logs: list[Log], numbers: Numbers) -> list[list[Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""

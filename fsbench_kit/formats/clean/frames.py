@@ -85,22 +85,22 @@ class _Table:
 
     def frame(self) -> pl.DataFrame:
         """Return the rows in the order of the logs."""
-        columns = zip(*self.rows, strict=True) if self.rows else repeat(())
-        examples = pl.DataFrame(
-            [
-                pl.Series(name, values, kind)
-                for (name, kind), values in zip(self.schema.items(), columns, strict=False)
-            ]
-        )
+        values = zip(*self.rows, strict=True) if self.rows else repeat(())
+        columns = zip(self.schema.items(), values, strict=False)
+        examples = pl.DataFrame([pl.Series(name, each, kind) for (name, kind), each in columns])
         if not self.picks:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
         logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
         order = np.argsort(logs, kind="stable")
-        own = [name for name, parts in self.own.items() if any(part is not None for part in parts)]
-        rows = examples.drop(own)[picks[order]]
-        return rows.with_columns(
-            pl.Series("log", logs[order]), *(self._column(name, examples[name], order) for name in own)
-        ).select("log", *self.schema)
+        order = order[np.searchsorted(logs[order], 0) :]  # without those of examples that were read before
+        own = {
+            name: self._column(name, examples[name], order)
+            for name, parts in self.own.items()
+            if any(part is not None for part in parts)
+        }
+        rows = pl.DataFrame([column for column in examples if column.name not in own])[picks[order]]
+        of_logs = (own[name] if name in own else rows[name] for name in self.schema)
+        return pl.DataFrame([pl.Series("log", logs[order]), *of_logs])
 
     def _column(self, name: str, of_examples: pl.Series, order: NDArray[np.intp]) -> pl.Series:
         parts = [
@@ -110,8 +110,8 @@ class _Table:
         if name == "line" or self.schema[name] == pl.Float64:
             values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # which makes None NaN
             return pl.Series(name, values[order], nan_to_null=True).cast(self.schema[name])
-        if all(isinstance(part, pl.Series) for part in parts):
-            return pl.concat(parts)[order].alias(name)
+        if len(texts := [part for part in parts if isinstance(part, pl.Series)]) == len(parts):
+            return pl.concat(texts)[order].alias(name)
         return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])[order]
 
 
@@ -130,7 +130,7 @@ class Collector:
         """Add logs that are read as their examples."""
         group = read.group
         indexes = np.array([log.at for log in group.logs], dtype=np.int64)
-        self.said += said
+        self.said += (item for item in said if item.log >= 0)
         self._add_runs(read, indexes)
         self._add_settings(group, indexes)
         self._add_measurements(read, indexes)
@@ -177,8 +177,9 @@ class Collector:
             at_samples = list(_MEASUREMENT).index("samples")
             known = np.array([row[at_samples] for row in rows], dtype=object)
             samples = known[picks]
-            for column, place in group.example.samples.items():
-                samples[:, column] = list(map(int, group.words(place)))
+            printed = group.words(group.example.samples.values())
+            for column, words in zip(group.example.samples, printed, strict=True):
+                samples[:, column] = list(map(int, words))
         own = {"text": read.texts, "value": read.value, "low": read.low, "high": read.high}
         self.measurements.add(rows, indexes, picks, **own, samples=samples, line=group.lines(items))
 
@@ -206,12 +207,11 @@ class Collector:
             for block in example.blocks
             for time in block.times
         ]
-        values = [
-            (number, *block.unit)
-            for block, each in zip(example.blocks, example.points, strict=True)
-            for number in each
+        units = [block.unit for block, each in zip(example.blocks, example.points, strict=True) for _ in each]
+        printed = group.words(chain.from_iterable(example.points))
+        columns = [
+            np.array(words, dtype=np.float64) * by / over for words, (by, over) in zip(printed, units, strict=True)
         ]
-        columns = [np.array(group.words(number), dtype=np.float64) * by / over for number, by, over in values]
         self.series.add(points, indexes, value=np.array(columns).T)
 
     def logs(self) -> CleanLogs:
@@ -243,8 +243,9 @@ def _identity(group: Group) -> list[list[str] | None]:
         for place in (2 * at + 1 for at, pair in enumerate(example.run.identity) if pair[0] == key):
             for of_log, number in zip(found, values, strict=True):
                 of_log[place] = number
+    printed = iter(group.words(place for place in example.identity if place >= 0))
     for at, place in enumerate(example.identity):
-        own = group.words(place) if place >= 0 else [log.dates[place] for log in group.logs]
+        own = next(printed) if place >= 0 else [log.dates[place] for log in group.logs]
         for of_log, word in zip(found, own, strict=True):
             of_log[2 * at + 1] = word
     return list(found)
@@ -255,9 +256,7 @@ def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes
     example, repeated = group.example, group.repeated
     sets: dict[tuple[int, ...], int] = {}
     which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]
-    zeros = {
-        column: zero for column in range(len(example.figures)) if (zero := example.zero_of(column)) is not None
-    }
+    zeros = {column: zero for column, zero in enumerate(example.zeros) if zero is not None}
     names = list(_MEASUREMENT)
     of_settings, state = [names.index(name) for name in repeated], names.index("state")
     known = [list(_row(item, _MEASUREMENT)) for item in example.run.measurements]

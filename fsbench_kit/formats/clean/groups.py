@@ -62,9 +62,10 @@ class Group:
         """Where the numbers of each log stand in their column."""
         return places(self.logs)
 
-    def words(self, place: int) -> list[str]:
-        """Return the number at a place of each log."""
-        return self.numbers.words(self.at[:, place])
+    def words(self, places: Iterable[int]) -> list[list[str]]:
+        """Return the numbers at some places of the logs, for each place those of all logs."""
+        words = self.numbers.words(self.at.T[list(places)].ravel())
+        return [words[start : start + len(self.logs)] for start in range(0, len(words), len(self.logs))]
 
     def lines(self, items: Sequence[Measurement | Setting | Bin]) -> Floats | None:
         """Return on which lines something stands, a row for each log, unless that is the same in all of them."""
@@ -85,9 +86,9 @@ class Group:
     def settings(self) -> dict[int, list[str]]:
         """Those settings of the logs that may differ, by their places among all."""
         found = {}
-        for position, (number, factor) in self.example.free.items():
+        printed = self.words(number for number, _ in self.example.free.values())
+        for (position, (_, factor)), texts in zip(self.example.free.items(), printed, strict=True):
             write = self.example.clean.free[self.example.run.settings[position].key].written
-            texts = self.words(number)
             found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
         return found
 
@@ -161,11 +162,6 @@ class Read:
         of_rows = np.add.outer(width * rows, np.arange(width)).ravel()
         return Read(some, self.texts[of_rows], *(end[rows] for end in ends))
 
-    def of_given(self) -> Read:
-        """Return the figures of those logs that were given, without those of examples that were read before."""
-        rows = np.flatnonzero([log.at >= 0 for log in self.group.logs])
-        return self if len(rows) == len(self.group.logs) else self.of(rows)
-
     def as_examples(self) -> tuple[Read | None, list[Said], list[int]]:
         """Return what is read like the examples, what is to be said of it, and the indexes of all other logs."""
         group, example = self.group, self.group.example
@@ -180,7 +176,7 @@ class Read:
                 np.array_equal(end[row], own, equal_nan=True) for end, own in zip(ends, each.ends, strict=True)
             ):
                 return None, [], all_logs
-        no_zeros = [column for column in range(len(example.figures)) if example.zero_of(column) is None]
+        no_zeros = [column for column, zero in enumerate(example.zeros) if zero is None]
         unlike = [np.isnan(end) != np.isnan(end[0]) for end in (self.value, self.low, self.high)]
         is_same = ~np.any(unlike, axis=0)[:, no_zeros].any(axis=1)
         if example.clean.same_runs is not None:
@@ -204,17 +200,18 @@ class Read:
         columns = {name: np.array(values) for name, values in group.repeated.items()}
         lines = group.lines(example.run.measurements)
         width = len(example.run.measurements)
+        samples = dict(zip(example.samples, group.words(example.samples.values()), strict=True))
         many = []
         for number, item in enumerate(example.run.measurements):
             own: dict[str, Any] = {"text": TextColumn(self.texts, number, width)}
             own |= {name: column for name, column in columns.items() if getattr(item, name) is not None}
             for name, end in zip(ENDS, (self.value, self.low, self.high), strict=True):
-                if getattr(item, name) is not None or example.zero_of(number) is not None:
+                if getattr(item, name) is not None or example.zeros[number] is not None:
                     own[name] = end[:, number]
             if lines is not None and item.line is not None:
                 own["line"] = lines[:, number].astype(np.int64)
-            if number in example.samples:
-                own["samples"] = np.array(list(map(int, group.words(example.samples[number]))))
+            if number in samples:
+                own["samples"] = np.array(list(map(int, samples[number])))
             many.append(replace(item, **own))
         settings = list(example.run.settings)
         for position, values in group.settings.items():
@@ -319,8 +316,7 @@ def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], co
     texts = group.numbers.text[at[:, :width].ravel()]
     if any(suffixes):
         texts += pl.Series(suffixes)[which[:, :width].ravel()]
-    zeros = [example.zero_of(column) for column in range(width)]
-    may_be_zero = np.array([zero is not None for zero in zeros])
+    may_be_zero = np.array([zero is not None for zero in example.zeros])
     ends, own = [column.reshape(at.shape) for column in columns], example.ends
     value, low, high = (
         np.where((at[:1, :width] >= 0) & (may_be_zero | ~np.isnan(known)), end[:, :width], known)
@@ -328,7 +324,7 @@ def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], co
     )
     is_zero = may_be_zero & (value == 0)
     value[is_zero] = low[is_zero] = np.nan
-    high[is_zero & np.array([zero == "missing" for zero in zeros])] = np.nan
+    high[is_zero & np.array([zero == "missing" for zero in example.zeros])] = np.nan
     shares = np.repeat(own[-1][None], len(group.logs), axis=0)
     shares[:, list(example.shares)] = ends[0][:, width:]
     return Read(group, texts, value, low, high, shares)

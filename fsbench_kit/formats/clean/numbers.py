@@ -69,10 +69,9 @@ class Numbers:
         chars[ends - 1] = 0
         self.kinds = _kinds(chars, edges, np.append(0, np.cumsum(self.widths - 1))[first])
         of = np.repeat(np.arange(len(texts)), np.diff(first))
-        where = pl.DataFrame({"start": starts - edges[of], "length": ends - starts}).with_columns(
-            pl.Series("text", texts, pl.String).cast(pl.Binary).gather(of)
-        )
-        words = where.select(pl.col("text").bin.slice(pl.col("start"), pl.col("length")).cast(pl.String))
+        of_texts = pl.Series(texts, dtype=pl.String).cast(pl.Binary)[of]
+        where = (pl.lit(pl.Series(each)) for each in (starts - edges[of], ends - starts))
+        words = pl.select(pl.lit(of_texts).bin.slice(*where).cast(pl.String))
         self.text = words.to_series().extend(pl.Series([""]))
 
     def add(self, texts: Sequence[str]) -> list[int]:
