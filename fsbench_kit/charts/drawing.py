@@ -7,26 +7,26 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import vl_convert
 
-from fsbench_kit.charts.theme import theme
+from fsbench_kit.charts.theme import themed
 from fsbench_kit.data.files import path_given
 from fsbench_kit.data.tabular import writing
 from fsbench_kit.model.errors import RequestError, check_given
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
-THEME: Final = "fsbench"
+    import altair as alt
+
 _PRINT_SCALE: Final = 2.0
 _LARGEST: Final = 1.2e6
 """In pixels. A larger image has half the scale on a page: it stands only where a chart cannot be drawn."""
 
 _SIZE: Final = re.compile(r' (?:width|height)="([\d.]+)"')
+_SCHEMA: Final = re.compile(r"/vega-lite/v(\d+\.\d+)")
 _UNDRAWABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
-alt.theme.register(THEME, enable=False)(theme)
 
 
 def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
@@ -44,7 +44,7 @@ def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
+    >>> import altair as alt, pathlib, tempfile
     >>> points = alt.InlineData([{"runs": 3, "width": 0.1}, {"runs": 10, "width": 0.02}])
     >>> chart = alt.Chart(points).mark_point().encode(x="runs:Q", y="width:Q")
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -53,11 +53,13 @@ def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
     ...     print(path.read_text()[:4])
     <svg
     """
-    check_given(chart, alt.TopLevelMixin, "a function of fsb.charts")
+    from altair import TopLevelMixin  # noqa: PLC0415  # what draws the specifications of others does without
+
+    check_given(chart, TopLevelMixin, "a function of fsb.charts")
     path = path_given(to)
     if path.suffix not in {".svg", ".png", ".html"}:
         raise RequestError(f"cannot draw a chart as {path.suffix!r}", file=path, hint="Give .svg, .png or .html.")
-    with alt.theme.enable(THEME):
+    with themed():
         spec = chart.to_dict()
     with writing(path):
         if path.suffix == ".png":
@@ -65,7 +67,7 @@ def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
         elif path.suffix == ".svg":
             path.write_text(_svg(spec), encoding="utf-8")
         else:
-            page = vl_convert.vegalite_to_html(_drawable(spec), vl_version=vegalite_version(), bundle=True)
+            page = vl_convert.vegalite_to_html(_drawable(spec), vl_version=vegalite_version(spec), bundle=True)
             path.write_text(page, encoding="utf-8")
 
 
@@ -79,7 +81,7 @@ def png(spec: dict[str, Any], scale: float | None = None) -> bytes:
 
 
 def _svg(spec: dict[str, Any]) -> str:
-    return vl_convert.vegalite_to_svg(_drawable(spec), vl_version=vegalite_version())
+    return vl_convert.vegalite_to_svg(_drawable(spec), vl_version=vegalite_version(spec))
 
 
 def _drawable(spec: Any) -> Any:
@@ -114,6 +116,10 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def vegalite_version() -> str:
-    """Return the version of Vega-Lite for which Altair writes, as vl-convert names it: ``6.1``."""
-    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+def vegalite_version(spec: Mapping[str, Any]) -> str | None:
+    """Return the version of Vega-Lite for which a specification is written, as vl-convert names it: ``6.1``.
+
+    vl-convert takes its newest for one that does not say.
+    """
+    found = _SCHEMA.search(spec.get("$schema", ""))
+    return None if found is None else found[1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import altair as alt
 
 FONT: Final = '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
@@ -35,7 +37,15 @@ DARK: Final = {
 """The colours of charts -> what they are on a dark page."""
 
 
-def theme() -> alt.theme.ThemeConfig:
+def themed() -> AbstractContextManager[object]:
+    """Have Altair draw all charts in this theme from now on; as a context, only those inside of it."""
+    import altair as alt  # noqa: PLC0415  # pages need the colours alone
+
+    alt.theme.register("fsbench", enable=False)(_theme)
+    return alt.theme.enable("fsbench")
+
+
+def _theme() -> alt.theme.ThemeConfig:
     """Return the part of a specification that is the same for all charts."""
     return {
         "config": {

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
-from IPython import get_ipython
-
-from fsbench_kit.charts.drawing import THEME, png
+from fsbench_kit.charts.drawing import png
+from fsbench_kit.charts.theme import themed
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks.parameters import checked, of_kernel
 from fsbench_kit.tables import counted, one_line
@@ -48,6 +46,9 @@ def setup() -> None:
     RequestError
         If papermill gave a parameter that the notebook does not have, or one has a value of another type.
     """
+    import altair as alt  # noqa: PLC0415  # what makes pages of notebooks draws no charts of its own
+    from IPython import get_ipython  # noqa: PLC0415
+
     renderer, is_report = mimebundle, False
     if (kernel := get_ipython()) is not None:
         if DRAWN_LATER in kernel.config:
@@ -59,7 +60,7 @@ def setup() -> None:
         os.chdir(project_root())
     alt.renderers.register("fsbench", renderer)
     alt.renderers.enable("fsbench")
-    alt.theme.enable(THEME)
+    themed()
 
 
 def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:

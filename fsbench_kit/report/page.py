@@ -16,7 +16,7 @@ from traitlets.config import Config
 from fsbench_kit.charts.drawing import vegalite_version
 from fsbench_kit.charts.theme import DARK
 from fsbench_kit.model.units import duration
-from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME
+from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
 from fsbench_kit.report import figures
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     >>> "<title>Disks</title>" in page, "Disks</h1>" in page
     (True, True)
     """
-    has_charts = any(figures.charts(notebook))
+    versions = [vegalite_version(data[VEGA_MIME]) for data in figures.charts(notebook)]
+    has_charts = bool(versions)
     sorting, unpacking = script("page/tables.js"), script("page/unpack.js") if has_charts else ""
     headline = next(findings(notebook), "")
     _drop_title(notebook)
@@ -71,7 +72,7 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
         "dark": dark_charts(),
         "sorting": sorting,
         "unpacking": unpacking,
-        "drawing": chart_script() if has_charts else "",
+        "drawing": chart_script(versions[0]) if has_charts else "",
         "parameters": {name: plain(value) for name, value in manifest.basis.parameters.items()},
         "record": templates().get_template("page/record.html.j2").render(manifest=manifest, logs=logs),
     }
@@ -110,9 +111,9 @@ def script(name: str) -> str:
 
 
 @cache
-def chart_script() -> str:
+def chart_script(vegalite: str | None) -> str:
     """Return the program that draws a page's charts: Vega-Embed with all it needs, and the lines that use it."""
-    bundle = vl_convert.javascript_bundle(script("page/charts.js"), vl_version=vegalite_version())
+    bundle = vl_convert.javascript_bundle(script("page/charts.js"), vl_version=vegalite)
     return figures.compressed(bundle)
 
 

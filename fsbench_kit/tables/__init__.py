@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         remarks,
         runs_table,
         settings_table,
-        versions,
     )
     from fsbench_kit.tables.explanations import explanation
     from fsbench_kit.tables.gates import gate_table, junit
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
         with_interval,
     )
     from fsbench_kit.tables.pivots import pivot_table
+    from fsbench_kit.tables.provenance import versions
     from fsbench_kit.tables.replications import (
         NO_RATIO,
         came_out,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import platform
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,6 +16,7 @@ from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import counted, listed, message, one_line, text_of
+from fsbench_kit.tables.provenance import versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -263,18 +262,6 @@ def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
         yield f"{kind['severity']}: {place}: {kind['message']} [{kind['code']}{others}]"
         if kind["excerpt"]:
             yield f"    {kind['excerpt']}"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages whose results end up in a report.
-
-    Examples
-    --------
-    >>> sorted(versions())
-    ['Python', 'altair', 'fsbench-kit', 'numpy', 'polars', 'scipy']
-    """
-    packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
-    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
 
 
 def provenance_table(dataset: Dataset | LazyDataset, parameters: Mapping[str, object]) -> Table:

@@ -36,7 +36,7 @@ def _pixels(image: bytes) -> tuple[bytes, bytes]:
 
 def test_packing_an_image_changes_its_size_and_nothing_else(chart: alt.Chart) -> None:
     spec = chart.to_dict()
-    drawn = vl_convert.vegalite_to_png(spec, vl_version=drawing.vegalite_version(), scale=2.0)
+    drawn = vl_convert.vegalite_to_png(spec, vl_version=drawing.vegalite_version(spec), scale=2.0)
     packed = drawing.png(spec)
     assert len(packed) < len(drawn)
     assert _pixels(packed) == _pixels(drawn)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import altair as alt
+import IPython
 import polars as pl
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -46,7 +47,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, _as_in_a_notebook: None) -> Interact
     """Return what runs the cells of a notebook in a kernel."""
     options = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell(config=options, user_module=ModuleType("the_notebook"))
-    monkeypatch.setattr(display, "get_ipython", lambda: shell)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
     return shell
 
 
