@@ -28,7 +28,18 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 LAUNCHER: Final = "ipykernel_launcher"
-LOADED: Final = ("ipykernel.kernelapp", "ipykernel.zmqshell", "altair", "pydantic", "scipy.special")
+LOADED: Final = (
+    "ipykernel.kernelapp",
+    "ipykernel.zmqshell",
+    "altair",
+    "numpy.ma",
+    "psutil",
+    "pydantic.main",  # pydantic alone loads nothing before it is used
+    "pydantic.types",
+    "rich.console",
+    "rich.table",
+    "scipy.special",
+)
 LARGEST: Final = 1_000_000
 """A request has no more bytes."""
 
