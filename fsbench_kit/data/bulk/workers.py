@@ -59,9 +59,10 @@ def _elsewhere(
     running: dict[Future[T], int] = {}
     try:
         while True:
+            # First its own: of two chunks one is done here, and not both elsewhere, one after the other.
+            own = next(waiting, None) if is_here_too else None
             for number, arguments in islice(waiting, at_once - len(running)):
                 running[executor.submit(work, *arguments)] = number
-            own = next(waiting, None) if is_here_too else None
             if own is not None:
                 yield own[0], work(*own[1])
             elif not running:
