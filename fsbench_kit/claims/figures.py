@@ -109,8 +109,9 @@ def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
             rows = _pooled(single, lists, claim)
             if rows.is_empty():
                 figure = _figure(rows, _group_name(claim, of))
-                name = cell_name(where) or cell_name(of)
-                scattered = not single.is_empty()
+                lacking = _lacking(single, lists)
+                name = cell_name(lacking or where) or cell_name(of)
+                scattered = bool(lists) and not lacking
                 yield Cell(name, rows, rows, figure, _NONE, (rows, rows), frozenset(), is_scattered=scattered)
             for _, group in rows.group_by(_key(rows, ()), maintain_order=True):
                 name = cell_name(where, group.row(0, named=True))
@@ -164,11 +165,11 @@ def _pairs(
             frozenset(run for side in (single if any(lists) else (rows, rival)) for run in side["run_id"]),
         )
     if not found:
-        name = cell_name(where) or f"{cell_name(of)} against {cell_name(than)}"
+        lacking = _lacking(single[0], lists[0]) or _lacking(single[1], lists[1])
+        name = cell_name(lacking or where) or f"{cell_name(of)} against {cell_name(than)}"
         none, apart_in = figures.clear(), _apart(than_rows, of_rows, key)
-        scattered = any(
-            pooled.is_empty() and not group.is_empty()
-            for pooled, group in zip((of_rows, than_rows), single, strict=True)
+        scattered = not lacking and any(
+            of_list and pooled.is_empty() for of_list, pooled in zip(lists, (of_rows, than_rows), strict=True)
         )
         yield Cell(name, none, none, _NONE, _NONE, (none, none), frozenset(), apart_in, scattered)
 
@@ -256,6 +257,14 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
             pooled = groups.agg(*ends, *(pl.col(c).first() for c in rest if c not in unit)).with_columns(*named)
             return pooled.with_columns(level=pl.col("filesystem")).select(rows.columns)
     return rows.clear()
+
+
+def _lacking(rows: pl.DataFrame, lists: Mapping[str, list[str | int]]) -> Selection:
+    """Return which values of lists have no figure."""
+    found = {
+        column: [value for value in values if value not in set(rows[column])] for column, values in lists.items()
+    }
+    return {column: values for column, values in found.items() if values}
 
 
 def _that_follow(rows: pl.DataFrame, lists: Sequence[str], key: Sequence[str]) -> list[str]:

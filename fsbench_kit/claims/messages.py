@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.analysis.intervals import FEWEST_UNITS
 from fsbench_kit.claims.figure_text import metric_of
 from fsbench_kit.claims.relations import RELATIONS, Finding
+from fsbench_kit.claims.relations.setting import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +88,7 @@ def told(claim: ClaimFacts, finding: Finding) -> str:
     if claim.size is None or not (finding.is_known or relation.of_settings):
         return found
     size = "" if finding.size in (None, "reproduces") else f"; {_SIZES[finding.size]}"
-    return f"{found} (stated: {relation.limit}{claim.size}{_taken_as(claim)}{size})"
+    return f"{found} (stated: {relation.limit}{in_words(claim.size)}{_taken_as(claim)}{size})"
 
 
 _SIZES: Final = {

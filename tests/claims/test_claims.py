@@ -271,9 +271,9 @@ REASONS = {
         "umount: mean of ext3 and xfs 41 % against mean of reiserfs and jfs 20.5 %, 2 times "
         "(stated: about 2, taken as 1.5 to 2.5); but only means are printed."
     ),
-    "o-direct-throughout": "Direct I/O: yes on ext4 and btrfs, no on zfs (stated: true).",
+    "o-direct-throughout": "Direct I/O: yes on ext4 and btrfs, no on zfs (stated: yes).",
     "bonnie-beyond-memory": "bonnie++: the file size is 126 GiB on all (stated: 128 GB).",
-    "direct-io-16k": "fio, 16 KiB: no log tells direct I/O (stated: true).",
+    "direct-io-16k": "fio, 16 KiB: no log tells direct I/O (stated: yes).",
     "other-kernels": "No run on such a kernel is printed.",
     "residual-capacity": (
         "Both figures agree, for example capacity residual: jfs -0.02 %; but only means are printed."
@@ -878,8 +878,10 @@ def test_what_a_run_could_not_measure_takes_no_part(tmp_path: Path) -> None:
     assert (row["direction"], row["size"], row["verdict"]) == ("as said", "reproduces", "supported")
 
 
-def test_a_figure_that_stands_twice_is_in_doubt(tmp_path: Path) -> None:
-    _audit(tmp_path, 'relation = "less"')
+@pytest.mark.parametrize("relation", ["less", "greater"])
+def test_a_figure_that_stands_twice_is_in_doubt(tmp_path: Path, relation: str) -> None:
+    """Whether a claim agrees with it or not."""
+    _audit(tmp_path, f'relation = "{relation}"')
     twice = LOG.format(a="2.0", b="4.0") + "mkfs,a,elapsed,3.0,,,s,\n"
     (tmp_path / "tasks.csv").write_text(twice, encoding="utf-8")
     row = fsb.audit(tmp_path).row(0, named=True)
@@ -1027,8 +1029,8 @@ def test_a_filesystem_that_the_study_describes_is_not_mistyped(tmp_path: Path) -
     assert fsb.audit(tmp_path)["verdict"].to_list() == ["no data"]
 
 
-@pytest.mark.parametrize("said", ["true", "yes", "On"])
-def test_what_only_the_description_says_is_said_to_be_so(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize(("said", "written"), [("true", "yes"), ("yes", "yes"), ("On", "On")])
+def test_what_only_the_description_says_is_said_to_be_so(tmp_path: Path, said: str, written: str) -> None:
     claim = f'relation = "setting"\nsetting = "direct"\nsize = "{said}"'
     study = STUDY.replace('metric = "elapsed"\n', "").replace(
         'tool = "filetree"\n', 'tool = "filetree"\nsettings = {{ direct = "true" }}\n'
@@ -1037,7 +1039,7 @@ def test_what_only_the_description_says_is_said_to_be_so(tmp_path: Path, said: s
     (tmp_path / "study.toml").write_text(study.format(claim=claim), encoding="utf-8")
     (row,) = fsb.audit(tmp_path).rows(named=True)
     assert row["verdict"] == "no data"
-    assert row["reason"] == f"a: direct I/O: yes on a by the study's description alone (stated: {said})."
+    assert row["reason"] == f"a: direct I/O: yes on a by the study's description alone (stated: {written})."
 
 
 def test_a_mistyped_metric_is_the_files_mistake(tmp_path: Path) -> None:
@@ -1191,6 +1193,15 @@ def test_workloads_can_be_taken_together(
     claim = f'relation = "ratio"\nover = "{over}"\nsize = "{size}"'
     row = _of_two_workloads(tmp_path, claim, runs, "{filesystem}_{}_{round}.json")
     assert (row["size"], row["evidence"]) == ("reproduces", evidence)
+
+
+def test_what_is_missing_from_a_sum_is_named(tmp_path: Path) -> None:
+    row = _audit_tasks(tmp_path, 'relation = "less"\nover = "sum"', [LESS, EQUAL])
+    assert row["verdict"] != "no data"
+    (study,) = tmp_path.glob("study.toml")
+    text = study.read_text(encoding="utf-8").replace(f'"{TASKS[1]}"', f'"{TASKS[1]}", "umount"')
+    study.write_text(text, encoding="utf-8")
+    assert fsb.audit(tmp_path)["reason"].to_list() == ["No elapsed time is printed for umount."]
 
 
 def test_figures_that_cannot_be_taken_together_are_not_said_to_be_missing(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ class Setting(Relation, name="setting"):
 
     def told(self, claim: ClaimFacts, finding: Finding) -> str:
         setting = str(claim.setting)
-        name = _SETTINGS.get(setting, f"the {setting.replace('_', ' ')}")
+        plain = f"the option {setting.replace('.', ' ')}" if "." in setting else f"the {setting.replace('_', ' ')}"
+        name = _SETTINGS.get(setting, plain)
         if not finding.setting:
             return f"no log tells {name}"
         is_switch = finding.setting.startswith(("yes", "no "))
@@ -82,7 +83,12 @@ class Setting(Relation, name="setting"):
 
 _HARDWARE: Final = ("device", "disks", "log_device", "cache_device")
 
-_SETTINGS: Final = {"direct": "direct I/O", "disks": "the disk"}
+_SETTINGS: Final = {
+    "direct": "direct I/O",
+    "disks": "the disk",
+    "files": "the number of files",
+    "threads": "the number of threads",
+}
 
 _BYTES: Final = 2**20
 
@@ -132,8 +138,13 @@ def _is_setting(value: str, claim: ClaimFacts) -> bool:
     return stated(claim, unit).has(float(value))
 
 
+def in_words(value: str) -> str:
+    """Write what is true or false as people do."""
+    return {"true": "yes", "false": "no"}.get(value, value)
+
+
 def _readable(value: str, key: str) -> str:
     """Write a setting for people; whole numbers of sizes, and large ones, are bytes."""
     if value.isdecimal() and (key in _BYTES_OF or int(value) >= _BYTES):
         return humanise(int(value), "B")
-    return {"true": "yes", "false": "no"}.get(value, value)
+    return in_words(value)
