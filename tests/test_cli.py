@@ -380,7 +380,7 @@ def test_gate_on_what_cannot_be_compared(published: Path) -> None:
 def test_a_margin_below_one_is_refused_in_a_sentence(published: Path) -> None:
     result = _fsbench("compare", published / "sysbench-rhel72", "--margin", "0.5")
     assert result.returncode == 2
-    assert result.stderr == "fsbench: a factor of 0.5 is not a number above 1; write 1.05 for 5 %\n"
+    assert result.stderr == "fsbench: a margin of 0.5 is not a number above 1; write 1.05 for 5 %\n"
 
 
 def test_gate_on_bad_input(tmp_path: Path) -> None:

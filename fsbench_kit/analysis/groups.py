@@ -198,7 +198,12 @@ def comparable(
             f"no run that counts has {a(factor)} and all of what was chosen",
             hint="Choose less: each value occurs, but not with all the others.",
         )
-    raise RequestError(
+    raise no_factor(dataset, factor)
+
+
+def no_factor(dataset: Dataset, factor: str) -> RequestError:
+    """Say that no run has a value of a factor, and what may have been meant."""
+    return RequestError(
         f"no {factor} is known of these runs",
         hint=_meant(dataset, factor) or "Name a column of their table, or a setting, as the factor.",
     )

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.groups import no_factor
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.suggestions import a
+from fsbench_kit.model.suggestions import a, known_instead
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, SCOPES
 from fsbench_kit.stats import binned_quantile, merged
 
@@ -73,10 +74,15 @@ def curves(
     Raises
     ------
     RequestError
-        If no run has such figures, or the bins of runs that are to be pooled are of different kinds.
+        If no run has such figures, the factor or the metric is not known, or the bins of runs that are to be
+        pooled are of different kinds.
     """
+    if metric is not None and metric not in METRICS:
+        raise RequestError(f"{metric!r} is not a latency", hint=known_instead(metric, METRICS))
     wanted = [metric] if metric is not None else list(METRICS)
     cells = settings.operations(dataset, factor).filter(~UNMEASURED, status="ok")
+    if cells.is_empty():
+        raise no_factor(dataset, factor)
     bins = _of_widest_scope(
         dataset.distributions.filter(pl.col("count") > 0, pl.col("metric").is_in(wanted)), wanted
     ).join(cells, on=["run_id", "operation"])

@@ -24,7 +24,7 @@ from fsbench_kit.charts.style import (
     told_apart,
     unit_axis,
 )
-from fsbench_kit.model.errors import check_given
+from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import cell_label, metric_text, one_line, run_numbers, varying_series
@@ -50,7 +50,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     Raises
     ------
     RequestError
-        If there are too many figures.
+        If there are too many figures, or no series is to be drawn.
 
     Examples
     --------
@@ -64,6 +64,8 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     end; none stalls
     """
     check_given(found, TimeSeries, "fsbench_kit.analysis.time_series.time_series(dataset)")
+    if most < 1:
+        raise RequestError(f"at least 1 run has to be drawn over time, not {most}")
     if found.runs.is_empty():
         return nothing([over_time_finding(found), _HOW])
     runs = _named(found.runs)

@@ -48,7 +48,7 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95, *, pa
     >>> runs_for_width(0.05, 1.05)
     10
     """
-    width, quantile = checked_log(factor), (1 + checked_confidence(confidence)) / 2
+    width, quantile = checked_log(factor, "factor"), (1 + checked_confidence(confidence)) / 2
     return _fewest(
         lambda n: bool(special.stdtrit(_df(n, pairs), quantile) * _standard_error(log_sd, n, pairs) <= width)
     )
@@ -141,7 +141,7 @@ def power_of_effect(
     >>> round(power_of_effect(0.05, 1.10, 6), 2)
     0.84
     """
-    return _exceeds(checked_log(ratio), log_sd, (1 + checked_confidence(confidence)) / 2, runs, pairs)
+    return _exceeds(checked_log(ratio, "ratio"), log_sd, (1 + checked_confidence(confidence)) / 2, runs, pairs)
 
 
 def power_of_equivalence(log_sd: float, margin: float, runs: int, *, pairs: bool = False) -> float:

@@ -293,8 +293,13 @@ def _is_between(low: float, value: float, high: float) -> bool:
         return False
 
 
-def checked_log(ratio: float) -> float:
-    """Return the logarithm of a factor or margin after checking that it is above 1.
+def checked_log(ratio: float, name: str = "margin") -> float:
+    """Return the logarithm of a margin, or of another ratio, after checking that it is above 1.
+
+    Parameters
+    ----------
+    name
+        What the ratio is called where it is given, for the message.
 
     Raises
     ------
@@ -302,5 +307,5 @@ def checked_log(ratio: float) -> float:
         If it is not; the usual mistake is 0.05 for 5 %.
     """
     if not _is_between(1, ratio, np.inf):
-        raise RangeError(f"a factor of {ratio} is not a number above 1; write 1.05 for 5 %")
+        raise RangeError(f"a {name} of {ratio} is not a number above 1; write 1.05 for 5 %")
     return float(np.log(ratio))

@@ -1,5 +1,6 @@
 """Percentile curves from bins and from printed percentiles, held against percentiles that tools print."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -107,3 +108,17 @@ def test_without_any_distribution_the_error_says_how_to_get_one(root: Path) -> N
     with pytest.raises(RequestError) as caught:
         curves(fsb.read(root / "raw_results" / "published" / "fileserver-debian-2006"))
     assert "json+" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"metric": "latencyy"}, "'latencyy' is not a latency.*Did you mean latency?"),
+        ({"factor": "filesytem"}, "no filesytem is known of these runs.*Did you mean filesystem?"),
+    ],
+)
+def test_a_factor_or_a_metric_that_is_mistyped_is_named(root: Path, asked: dict[str, str], said: str) -> None:
+    data = fsb.read(root / "raw_results" / "recorded" / "latency-loop-2026")
+    with pytest.raises(RequestError) as caught:
+        curves(data, **asked)  # type: ignore[arg-type]
+    assert re.search(said, str(caught.value), re.DOTALL)

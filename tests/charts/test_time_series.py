@@ -11,6 +11,7 @@ from fsbench_kit import charts
 from fsbench_kit.analysis.time_series import TimeSeries, time_series
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
+from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Block, Measurement, Run
 from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of
 
@@ -90,6 +91,11 @@ def test_the_first_runs_of_each_group_are_drawn_and_the_others_counted() -> None
     assert spec["facet"]["sort"] == ["ext4, run 1", "ext4, run 2", "xfs, run 4"]
     assert {row["panel"] for row in data_of(spec)} == set(spec["facet"]["sort"])
     assert "Shown: 3 of 5 runs, the first of each kind." in explained_of(spec)
+
+
+def test_a_chart_of_no_run_is_refused(found: TimeSeries) -> None:
+    with pytest.raises(RequestError, match="at least 1 run has to be drawn over time, not 0"):
+        charts.over_time(found, most=0)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -73,7 +73,7 @@ WRONG = {
     "repeats --cv 5 --to x": "ends in",
     "repeats --cv 5 --half-width 0": "a half width of 0 cannot be planned for",
     "repeats --cv nope --margin 5%": "'nope' is not a percentage; write 5%",
-    "repeats --cv 5 --margin 0.95": "a factor of 0.95 is not a number above 1; write 1.05 for 5 %",
+    "repeats --cv 5 --margin 0.95": "a margin of 0.95 is not a number above 1; write 1.05 for 5 %",
     "repeats unnamed --factor colour": "no colour is known of these runs",
     "read study": '"titel" in [study] is not a known key. Did you mean title?',
     "repeats unnamed": "fsbench repeats unnamed --names 'xfs_{round}.txt'",
@@ -168,7 +168,7 @@ def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> No
         data.filter(filesystem=3)
     with pytest.raises(RequestError, match="/proc/x: cannot write it"):
         data.write("/proc/x")
-    with pytest.raises(RequestError, match=r"a factor of 5% is not a number above 1; write 1.05 for 5 %"):
+    with pytest.raises(RequestError, match=r"a margin of 5% is not a number above 1; write 1.05 for 5 %"):
         fsb.compare(data, margin="5%")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"write 0.95 for 95 %"):
         fsb.compare(data, confidence="95%")  # type: ignore[arg-type]
