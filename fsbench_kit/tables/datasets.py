@@ -15,7 +15,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import counted, listed, message, one_line, text_of
+from fsbench_kit.tables.messages import NOTHING, counted, listed, message, one_line, text_of
 from fsbench_kit.tables.provenance import versions
 
 if TYPE_CHECKING:
@@ -62,16 +62,16 @@ def reading_findings(dataset: Dataset) -> list[str]:
     check_given(dataset, Dataset, "fsb.read(path)")
     figures = counted(dataset.measurements.filter("primary").height, "figure")
     of = f"{figures} of {counted(dataset.runs.height, 'run')}"
-    unread = dataset.diagnostics.filter(code="UNREAD_FIGURE").height
-    errors = dataset.diagnostics.filter(severity="error").height
-    if unread:
-        first = f"Not all was understood: {counted(unread, 'place')} with figures, beside {of} that were read."
-    elif errors:
-        first = f"Not all was read: {counted(errors, 'error')}, beside {of}."
+    unread = dataset.diagnostics.filter(code="UNREAD_FIGURE")["excerpt"]
+    if unread.len():
+        lines = f"{counted(unread.len(), 'line')} with figures {'was' if unread.len() == 1 else 'were'}"
+        first = f"{of} were read; {lines} not understood, such as: {message(unread[0] or NOTHING)}"
+    elif errors := dataset.diagnostics.filter(severity="error").height:
+        first = f"{of} were read; there {'was' if errors == 1 else 'were'} {counted(errors, 'error')}."
     else:
         first = f"Every figure in these logs was understood: {of}."
     kinds = (
-        dataset.diagnostics.filter(pl.col("severity") != "note")
+        dataset.diagnostics.filter(pl.col("severity") != "note", pl.col("code") != "UNREAD_FIGURE")
         .group_by("severity", "code", maintain_order=True)
         .agg(pl.len().alias("times"), pl.col("message").first())
         .sort("severity", "times", descending=[False, True], maintain_order=True)

@@ -1,5 +1,7 @@
 """The forest plot: what is drawn and what is not, and the words around it."""
 
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -164,6 +166,44 @@ def test_a_long_comparison_is_summarised_by_operation_and_leaves_nothing_out(com
     ]
     opened = [row["filled"] for row in _effects(spec) if row["view"] == "randwrite, write"]
     assert opened == [0.9, 1.1, 1.0]
+
+
+def test_no_row_of_a_summary_mixes_questions_and_few_effects_are_not_summarised(comparison: Compare) -> None:
+    cpu = {"metric": "cpu", "better": "lower", "ratio": 1.1}
+    effects = [{"block_size": 2**number} | more for number in (9, 10, 11) for more in ({}, cpu)]
+    spec = spec_of(charts.forest(comparison(*effects), most=5))
+    (choice,) = (param for param in spec["params"] if param["name"] == "view")
+    assert choice["bind"]["options"] == ["speed", "CPU", "randwrite, write"]
+    shown = {view: [row["filled"] for row in _effects(spec) if row["view"] == view] for view in ("speed", "CPU")}
+    assert shown == {"speed": [1.84] * 3, "CPU": [pytest.approx(1 / 1.1)] * 3}
+
+
+def test_rows_of_a_view_are_as_high_as_its_names(comparison: Compare) -> None:
+    long = {
+        "ratio": 1.1,
+        "better": "lower",
+        "metric": "completion_latency",
+        "statistic": "p99",
+        "pattern": "x" * 40,
+    }
+    spec = spec_of(charts.forest(comparison({}, {"block_size": 1}, long), most=2))
+    assert spec["usermeta"]["rows"]["spare"] == {
+        "speed": 14,
+        "completion latency, p99": 0,
+        "randwrite, write": 14,
+        f"{'x' * 40}, write": 0,
+    }
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.3, 3.0), (0.3, 5.0), (0.5, 2.0), (0.7, 2.0)])
+def test_the_tick_at_1_is_never_hidden(comparison: Compare, low: float, high: float) -> None:
+    row = {"ratio": 1.1, "ci_low": low, "ci_high": high}
+    axis = layer_of(spec_of(charts.forest(comparison(row))), "point", x="filled")["encoding"]["x"]["axis"]
+    hidden = [json.loads(ticks) for ticks in re.findall(r"\[[^]]*\]", axis["labelExpr"])]
+    assert len(hidden) == 2  # in a column, and on a page
+    assert hidden[0]
+    assert 1.0 in axis["values"]
+    assert all(1.0 not in ticks for ticks in hidden)
 
 
 def test_a_figure_for_a_journal_has_no_title_and_fits_a_column(comparison: Compare) -> None:

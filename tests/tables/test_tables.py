@@ -225,6 +225,12 @@ def test_html_has_one_cell_for_each_column(comparison: Compare) -> None:
     assert [tuple(row) for row in rows] == list(table.groups[0].rows)
 
 
+def test_paths_break_and_intervals_do_not() -> None:
+    table = tables.table(pl.DataFrame({"a": ["raw_results/<b>/of-a-long-name.txt", "1.84 [1.71, 1.98]"]}), "Cells")
+    assert "raw_<wbr>results/<wbr>&lt;b&gt;/<wbr>of-a-long-name.txt" in table._repr_html_()
+    assert '1.84 <span style="white-space:nowrap">[1.71, 1.98]</span>' in table._repr_html_()
+
+
 def test_a_table_without_rows_is_its_caption() -> None:
     table = tables.table(pl.DataFrame({"a": []}), "Nothing <here>")
     assert table._repr_html_() == "<p>Nothing &lt;here&gt;</p>"
@@ -555,6 +561,17 @@ def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> 
     ]
 
 
+def test_levels_with_one_single_figure_are_one_finding(comparison: Compare) -> None:
+    rows = comparison(SINGLE, SINGLE | {"level": "zfs"}, SINGLE | {"level": "jfs", "ratio": 3.0})
+    said = [_plain(sentence).split(" (")[0] for sentence in tables.findings(rows)]
+    assert said[:2] == ["jfs wrote 3.00 times as fast as ext4", "xfs and zfs wrote 97 % faster than ext4"]
+
+
+def test_a_count_that_a_sentence_has_is_not_said_again(comparison: Compare) -> None:
+    kept = [{"verdict": "not comparable", "reasons": ["CACHED"], "block_size": 2**n} for n in (12, 13)]
+    assert "not comparable in 2." not in " ".join(tables.findings(comparison(*kept)))
+
+
 def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
@@ -579,6 +596,17 @@ def dataset(tmp_path: Path, smallfiles_log: Callable[..., str]) -> fsb.Dataset:
     for name in ("ext4", "xfs"):
         (tmp_path / f"{name}.txt").write_text(smallfiles_log(name))
     return fsb.read(tmp_path)
+
+
+def test_reading_says_whether_every_figure_was_understood(root: Path) -> None:
+    log = (root / "raw_results/published/sysbench-rhel72/seqwr-xfs.txt").read_text()
+    whole, *others = tables.reading_findings(fsb.read(log.encode()))
+    assert (whole, len(others)) == ("Every figure in these logs was understood: 19 figures of 1 run.", 1)
+    damaged = log.replace("Requests/sec executed", "Requests/sec exe cuted").encode()
+    said, *others = tables.reading_findings(fsb.read(damaged))
+    assert said.startswith("18 figures of 1 run were read; 1 line with figures was not understood, such as: ")
+    assert "53944.57 Requests/sec exe cuted" in said
+    assert len(others) == 1
 
 
 def test_contents_in_a_sentence(dataset: fsb.Dataset) -> None:
