@@ -10,6 +10,7 @@ import polars as pl
 from fsbench_kit.charts.forest_rows import HEAD_LINE, LABEL_CHARACTERS, STEP, Rows, forest_rows
 from fsbench_kit.charts.style import (
     BAND,
+    FEW_LEVELS,
     LABEL_LINE,
     REFERENCE,
     by_rows,
@@ -159,8 +160,9 @@ def _layers(
         "row:N", 400, lines=lines, labelExpr=f"split(replace({above}, /n/g, '\\n') + slice(datum.label, 6), '\\n')"
     )
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
-    several = data["level"].drop_nulls().n_unique() > 1
-    legend: Any = alt.Legend(title=None, **in_columns(data["level"].drop_nulls().unique())) if several else None
+    levels = data["level"].drop_nulls().unique().to_list()
+    has_legend = 1 < len(levels) <= FEW_LEVELS  # rows name more of them
+    legend: Any = alt.Legend(title=None, **in_columns(levels)) if has_legend else None
     colour = alt.Color("level:N", scale=encodings["color"]["scale"], legend=legend)
     shape = alt.Shape("level:N", scale=encodings["shape"]["scale"], legend=legend)
     of_level = alt.condition("datum.tone === 'shown' || datum.tone === 'open'", colour, alt.value(REFERENCE))

@@ -99,9 +99,10 @@ def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
         views: list[Iterable[dict[str, Any]]] = []
         for (asks,), of in of_speed.group_by("asks", maintain_order=True):
             view = str(asks) if several else "all"
-            views.append(
-                _grouped(of, view) if of.height <= most else _by_operation(of, _BY_OPERATION.format(view))
-            )
+            many = of.height > max(
+                most, 1.25 * of.select("task", "shown").n_unique()
+            )  # or a summary saves no rows
+            views.append(_by_operation(of, _BY_OPERATION.format(view)) if many else _grouped(of, view))
         views += (_grouped(of, str(name)) for (name,), of in named.group_by("task", maintain_order=True))
         drawn = pl.concat(map(_in_order, views))
     return Rows(drawn, every, rows.height - every.height)

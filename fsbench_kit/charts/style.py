@@ -113,10 +113,16 @@ def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
     }
 
 
-def in_columns(names: Sequence[str]) -> dict[str, int]:
+def in_columns(names: Sequence[str]) -> dict[str, Any]:
     """Return the columns of a legend that would be wider than a chart, so that its rows fit on a phone too."""
     widest = _SYMBOL + round(_TITLE_LETTER * max(map(len, names), default=0))
-    return {"columns": max(1, PANEL_WIDTH // widest)} if len(names) * widest > PLOT_WIDTH else {}
+    if len(names) * widest <= PLOT_WIDTH:
+        return {}
+    return {"columns": max(1, PANEL_WIDTH // widest), "symbolLimit": 0}
+
+
+FEW_LEVELS: Final = 6
+"""Where a chart names the level in each row, so many at most have a legend too."""
 
 
 def log_scale(low: float, high: float) -> alt.Scale:

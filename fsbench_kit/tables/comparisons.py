@@ -353,5 +353,5 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
         (REASONS[code].kind, REASONS[code].meaning, f"{count} of {comparison.height}", code)
         for code, count in rows
     )
-    caption = "What these figures cannot show" if rows else "Nothing stands against these figures."
+    caption = "What these figures cannot show" if rows else "No verdict is withheld, and no interval is missing."
     return Table(caption, columns, (Group(None, explained),))

@@ -178,6 +178,13 @@ def test_no_row_of_a_summary_mixes_questions_and_few_effects_are_not_summarised(
     assert shown == {"speed": [1.84] * 3, "CPU": [pytest.approx(1 / 1.1)] * 3}
 
 
+def test_where_a_summary_saves_no_rows_there_is_none(comparison: Compare) -> None:
+    spec = spec_of(charts.forest(comparison(*({"level": f"fs{n}"} for n in range(9))), most=5))
+    rows = [row for row in _effects(spec) if row["view"] == "all"]
+    assert [(row["text"], row["ci_low"]) for row in rows] == [("1.84 (1.71 to 1.98)", 1.71)] * 9
+    assert layer_of(spec, "point", x="filled")["encoding"]["shape"].get("legend", 0) is None  # rows have the names
+
+
 def test_rows_of_a_view_are_as_high_as_its_names(comparison: Compare) -> None:
     long = {
         "ratio": 1.1,

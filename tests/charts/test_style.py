@@ -24,3 +24,9 @@ def test_a_long_head_of_a_panel_is_broken_at_its_commas() -> None:
     for line in ("short", "Bandwidth, bonnie++, read char,", "file size 1.06 GiB, in MiB/s", "quoted"):
         assert line in drawn
     assert "…" not in drawn
+
+
+def test_a_legend_of_many_levels_is_no_wider_than_a_page() -> None:
+    few, many = (told_apart([f"fs{n}" for n in range(number)])["color"]["legend"] for number in (6, 7))
+    assert few["columns"] is alt.Undefined
+    assert (many["columns"], many["symbolLimit"]) == (2, 0)

@@ -585,7 +585,8 @@ def test_why_a_comparison_says_less(comparison: Compare) -> None:
         ("no interval", "2 of 3", "ONE_RUN_NO_REPLICATES"),
         ("verdict withheld", "1 of 3", "CACHED"),
     ]
-    assert repr(tables.reasons_table(comparison({}))).strip() == "Nothing stands against these figures."
+    shown = repr(tables.reasons_table(comparison({}))).strip()
+    assert shown == "No verdict is withheld, and no interval is missing."
 
 
 # --- datasets ----------------------------------------------------------------------------------------------------
