@@ -9,7 +9,7 @@ from fsbench_kit.claims import RELATIONS
 def relations() -> str:
     """Return what each relation says, and the keys that it needs."""
     return table(
-        ("relation", "what it says", "needs"),
+        ("relation", "meaning", "needs"),
         (
             (f"`{name}`", str(relation.__doc__), ", ".join(f"`{key}`" for key in relation.needs))
             for name, relation in RELATIONS.items()

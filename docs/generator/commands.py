@@ -37,7 +37,7 @@ def commands() -> str:
 
 def exit_statuses() -> str:
     """Return what each exit status means."""
-    return table(("exit status", "means"), ((str(status), said) for status, said in STATUSES.items()))
+    return table(("exit status", "meaning"), ((str(status), said) for status, said in STATUSES.items()))
 
 
 def _text(text: str) -> str:
@@ -52,7 +52,7 @@ def _text(text: str) -> str:
 
 def _options(command: TyperCommand | TyperGroup, context: typer.Context) -> str:
     rows = [row for parameter in command.get_params(context) if (row := _row(parameter, context))]
-    return table(("argument or option", "what it says"), rows) if rows else ""
+    return table(("argument or option", "meaning"), rows) if rows else ""
 
 
 def _row(parameter: Any, context: typer.Context) -> tuple[str, str] | None:

@@ -67,7 +67,7 @@ def _keys(model: type[BaseModel]) -> str:
         for key, field in model.model_fields.items()
         if key not in _OF_LAUNCHES and (key not in ("kind", "tool") or not _is_tag(field))
     )
-    return table(("key", "what it says", "what it may be", "without it"), rows)
+    return table(("key", "meaning", "value", "default"), rows)
 
 
 _OF_LAUNCHES: Final = ("varied",)
@@ -116,7 +116,7 @@ def _type(annotation: Any) -> str:
 
 def _default(field: FieldInfo, said: str) -> str:
     if field.is_required():
-        return "" if re.search("without it|by default", said) else "needed"
+        return "" if re.search("without it|by default", said) else "required"
     if field.default_factory is not None or field.default in (None, (), {}):
         return ""
     default = field.default
