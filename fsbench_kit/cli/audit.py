@@ -104,7 +104,7 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
         if not filecmp.cmp(page, copy, shallow=False):
             err.print(f"{page} has changed since it was copied; auditing the copy, {copy}.")
         return own
-    fsb.read(page)  # what is no article with logs gets no folder
+    fsb.read(page)  # fails for a page without logs, before a folder is made
     _copy(page, copy)
     draft = write_draft(own, fsb.read(copy), claims=True)
     for line in draft.runs:

@@ -14,7 +14,7 @@ _QUOTED: Final = re.compile(
     re.DOTALL,
 )
 _KEY_FOLLOWS: Final = re.compile(r"[ \t]*[.=\]]")
-_DEEPEST: Final = 6  # what lies deeper is not told apart
+_DEEPEST: Final = 6  # deeper keys are not distinguished
 _MARK: Final = re.compile(r"[\w-]+|[.=,\[\]{}\n]")
 
 
@@ -47,7 +47,7 @@ class _Scan:
         self._line = 1
         self._header: KeyPath = ()
         self._entries: Counter[KeyPath] = Counter()
-        self._open: list[tuple[str, KeyPath]] = []  # brackets, and what stands in them
+        self._open: list[tuple[str, KeyPath]] = []  # open brackets, and the path inside each
         self._words: list[str] = []
         self._value: KeyPath | None = None  # the key whose value comes next
 
