@@ -238,9 +238,9 @@ class Read:
             )
             yield from map(Said, ats.tolist(), repeat(code), repeat(message), *shown)
         for finding in example.clean.checks(run):
-            rows = every[np.broadcast_to(finding.fails, len(every))]
-            if not len(rows):
+            if not np.any(finding.fails):
                 continue
+            rows = every[np.broadcast_to(finding.fails, len(every))]
             messages, lines, excerpts = zip(*finding.of(rows), strict=True)
             shown = (lines, repeat(None), repeat(None), excerpts)
             if finding.beside is None and finding.at.phrase is not None:
