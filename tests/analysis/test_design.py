@@ -374,6 +374,16 @@ def test_groups_that_hardly_alternate_are_in_blocks() -> None:
     assert row(logs)["reasons"] == ["BLOCKED_ORDER"]
 
 
+# Of 924 orders of six and six, 12 have three stretches of one group or fewer; of 12870 of eight and eight, 16.
+@pytest.mark.parametrize(("half", "runs", "reasons"), [(3, 6, []), (4, 8, ["BLOCKED_ORDER"])])
+def test_an_order_is_in_blocks_where_one_in_a_hundred_is_as_much_so(
+    half: int, runs: int, reasons: list[str]
+) -> None:
+    order = ["ext4"] * half + ["xfs"] * runs + ["ext4"] * half
+    logs = [run(name, 1000 * math.exp(NOISE[minute]), 2 * minute) for minute, name in enumerate(order)]
+    assert row(logs)["reasons"] == reasons
+
+
 def test_random_order_is_rarely_taken_for_blocks() -> None:
     rng = np.random.default_rng(3)
     logs = [

@@ -864,6 +864,26 @@ def test_an_interval_with_1_in_it_decides_nothing_where_nothing_is_comparable_ei
     assert (row["verdict"], row["direction"]) == ("undecided", "undecided")
 
 
+@pytest.mark.parametrize("size", ["2", "50"])
+def test_a_size_of_repeated_runs_of_other_hosts_is_not_shown_to_be_another(tmp_path: Path, size: str) -> None:
+    row = _audit_runs(tmp_path, f'relation = "ratio"\nsize = "{size}"', TEN, hosts=True)
+    assert row["size"] in ("understated", "overstated")
+    assert (row["verdict"], row["confounders"]) == ("not comparable", ["host differs: of-a against of-b."])
+
+
+@pytest.mark.parametrize(("sound", "verdict"), [(2, "contradicted"), (1, "in doubt")])
+def test_most_cells_contradict_where_most_of_all_are_sound(tmp_path: Path, sound: int, verdict: str) -> None:
+    """Of three tasks two say the contrary, each in a log of its own, and one of these may contradict itself."""
+    logs = []
+    for number, (task, a) in enumerate(zip(TASKS[:3], (4.0, 4.0, 2.0), strict=True)):
+        twice = [f"{task},b,elapsed,9.0,,,s,"] if number == 1 and sound == 1 else []
+        logs.append((f"{task}.csv", [f"{task},a,elapsed,{a},,,s,", f"{task},b,elapsed,3.0,,,s,", *twice], ""))
+    where = ", ".join(f'"{task}"' for task in TASKS[:3])
+    claim = f'relation = "less"\nshare = "most"\nwhere = {{ operation = [{where}] }}'
+    row = _audit_logs(tmp_path, claim, *logs)
+    assert (row["verdict"], row["direction"], row["cells_right"]) == (verdict, "the contrary", 1)
+
+
 def test_what_a_run_could_not_measure_takes_no_part(tmp_path: Path) -> None:
     """The sixth run of each has no figure: without it, they are ten times apart."""
     claim = 'relation = "ratio"\nsize = "about 10"'
