@@ -358,6 +358,21 @@ def test_order_is_judged_on_each_host() -> None:
     assert found["verdict"] == "not comparable"
 
 
+@pytest.mark.parametrize(("host", "reasons"), [("h", ["CONCURRENT_RUNS"]), (None, [])])
+def test_runs_at_the_same_time_are_said_where_nobody_knows_on_which_machine(
+    host: str | None, reasons: list[str]
+) -> None:
+    logs = [
+        replace(log, host=host, ended_at=log.started_at + timedelta(minutes=3))
+        for log in in_turn([{}] * 5, [{}] * 5)
+        if log.started_at is not None
+    ]
+    found = row(logs)
+    assert found["reasons"] == reasons
+    assert ("their hosts are not known" in notes(found)) == (host is None)
+    assert not any("overlapped" in text for text in row(in_turn([{}] * 5, [{}] * 5))["footnotes"])  # type: ignore[attr-defined]
+
+
 def test_order_is_judged_in_each_launch() -> None:
     # the groups change places between the launches of one folder each: neither comes first in all
     logs = [

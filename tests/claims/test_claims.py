@@ -781,6 +781,12 @@ def test_a_limit_is_kept_by_each_run(tmp_path: Path, claim: str, verdict: str) -
     assert (row["verdict"], row["evidence"]) == (verdict, "replicated")
 
 
+@pytest.mark.parametrize(("b", "direction"), [("2.1", "as said"), ("2.0", "undecided"), ("1.9", "the contrary")])
+def test_neighbouring_prints_differ_and_equal_ones_tell_nothing(tmp_path: Path, b: str, direction: str) -> None:
+    """What prints as 2.0 and as 2.1 can both be 2.05 at most; rounding turns no order round."""
+    assert _audit(tmp_path, 'relation = "less"', a="2.0", b=b)["direction"] == direction
+
+
 def test_a_group_is_not_compared_with_itself(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='"of" and "than" are one group'):
         _audit(tmp_path, 'relation = "less"\nthan = { filesystem = "a" }')

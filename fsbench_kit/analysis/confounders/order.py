@@ -133,12 +133,25 @@ def _some(dates: pl.Expr) -> pl.Expr:
 
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
+    return _overlapping(design, pl.col("host").is_not_null())
+
+
+@confounder(
+    "MAY_BE_CONCURRENT",
+    "footnote",
+    "Runs of the groups overlapped in time, and their hosts are not known: on one machine, they slow each other.",
+)
+def _perhaps_concurrent(design: Design) -> pl.DataFrame:
+    return _overlapping(design, pl.col("host").is_null())
+
+
+def _overlapping(design: Design, which: pl.Expr) -> pl.DataFrame:
     """Find a run that began before all earlier ones of the other group on its host had ended."""
     a = pl.col("role") == 0
     ended = (pl.when(own).then("end").cum_max().forward_fill().over("pair", "host") for own in (a, ~a))
     return (
         design.units.select("pair", "role", "run_id")
-        .join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
+        .join(design.of(_times).filter(which).drop_nulls(["start", "end"]), on="run_id")
         .sort("pair", "host", "start", "end")
         .with_columns(pl.when(~a).then(next(ended)).otherwise(next(ended)).alias("other"))
         .filter(pl.col("start") < pl.col("other"))
