@@ -32,8 +32,8 @@ def _without_devices(words: tuple[str, ...]) -> tuple[str, ...]:
     for word in words:
         parts = re.split("[=,]", word)
         if any(re.fullmatch(r"/dev/\S+", part) and part not in _HARMLESS for part in parts):
-            what = f'the word "{word}" names a device, and commands get none'
-            raise PlanError(what, Place(), hint="Let the command write where it stands.")
+            what = f'the word "{word}" names a device, which commands must not use'
+            raise PlanError(what, Place(), hint="Let the command write to its working directory.")
     return words
 
 

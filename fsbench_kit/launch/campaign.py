@@ -91,7 +91,7 @@ class Campaign:
         self.folder = folder
         begun = read_plan(folder / CAMPAIGN) if (folder / CAMPAIGN).is_file() else None
         if begun is None and folder.exists():
-            raise RequestError("this is no campaign", file=folder, hint="Choose another name.")
+            raise RequestError("this is not a campaign", file=folder, hint="Choose another name.")
         known = plan or begun
         if known is None:
             hint = "Name its plan: fsbench launch PLAN --campaign NAME"
@@ -106,7 +106,7 @@ class Campaign:
         if strange:
             what = f"its plan has no block {min(strange)}"
             raise LaunchError(
-                what, file=folder, hint="Undo the changes to campaign.toml, or begin a new campaign."
+                what, file=folder, hint="Undo the changes to campaign.toml, or start a new campaign."
             )
 
     @property
@@ -158,7 +158,7 @@ class Campaign:
             what = f"the next block is one of {said(block.levels)}" + (
                 f", not of {said(levels)}" if levels else ""
             )
-            hint = f"Start the machine so, then: {self.command}" if levels else f"Say so: {self.command}"
+            hint = f"Boot the machine that way, then: {self.command}" if levels else f"Confirm it: {self.command}"
             raise RequestError(what, file=self.folder, hint=hint)
         if not self._made:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ class Campaign:
             return None
         return (
             f"This machine has not been restarted since block {of_boot[-1].name}: "
-            "blocks of one level in one boot count as one. Restart it first."
+            "blocks of one level in the same boot count as one. Restart it first."
         )
 
     def __str__(self) -> str:
@@ -233,11 +233,11 @@ class Campaign:
                 )
                 raise RequestError(what, hint=hint)
             if level not in self.plan.campaign[key]:
-                what = f"{level} is no level of {key} in this campaign"
+                what = f"{level} is not a level of {key} in this campaign"
                 raise RequestError(what, hint=known_instead(level, self.plan.campaign[key]))
 
 
-_LEVELS: Final = 'Name its levels at the head of the plan: campaign.{} = ["{}", "..."]'
+_LEVELS: Final = 'List its levels at the top of the plan: campaign.{} = ["{}", "..."]'
 
 
 def said(levels: Mapping[str, str]) -> str:
@@ -268,7 +268,7 @@ def refuse_other_levels(plan: Plan) -> None:
             hint = f"Name the campaign: fsbench launch PLAN --campaign NAME --as {key}={levels[0]}"
             raise RequestError(what, hint=hint)
         if found.get(key) and not _is(found[key], levels[0]):
-            what = f"this block is to be made under {key}={levels[0]}, and this machine has {found[key]}"
+            what = f"this block needs {key}={levels[0]}, but this machine has {found[key]}"
             raise LaunchError(what, hint=f"Start the machine with {key}={levels[0]}, and launch again.")
 
 

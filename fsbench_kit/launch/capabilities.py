@@ -188,9 +188,9 @@ def list_capabilities(root: Path) -> Iterator[Capability]:
 
 
 _ROOT: Final = "launch as root; a directory needs no rights"
-_OTHER_CONTAINER: Final = "allow the container to make mount namespaces; a directory needs none"
-_OTHER_KERNEL: Final = "use a kernel that has it; optional = true lets a plan run without"
-_OTHER_DEVICE: Final = "name an empty device that nothing uses"
+_OTHER_CONTAINER: Final = "allow the container to create mount namespaces; a directory needs none"
+_OTHER_KERNEL: Final = "use a kernel that has it; with optional = true a plan runs without it"
+_OTHER_DEVICE: Final = "name an empty, unused device"
 _NAMED_TWICE: Final = "a launch would destroy all data on it: name it in the plan, and again with --device {}"
 
 

@@ -202,7 +202,7 @@ def device_problem(
     except DeviceError as error:
         return str(error)
     except PermissionError as error:
-        return f"cannot tell what uses {name}: {error.filename}: {error.strerror}"
+        return f"cannot find out what uses {name}: {error.filename}: {error.strerror}"
 
 
 def block_devices() -> tuple[Path, ...]:
@@ -287,10 +287,10 @@ def content_of(node: Path) -> Content:
         If the device cannot be read.
     """
     if lack := not_installed(SYSTEM_PROGRAMS["wipefs"]):
-        raise DeviceError(f"cannot tell what is on {node}: {lack}")
+        raise DeviceError(f"cannot find out what is on {node}: {lack}")
     answer = asked(*_SIGNATURES, node)
     if answer.returncode:
-        raise DeviceError(f"cannot tell what is on {node}: {answer.stderr.strip()}")
+        raise DeviceError(f"cannot find out what is on {node}: {answer.stderr.strip()}")
     found = json.loads(answer.stdout or '{"signatures": []}')["signatures"]
     signatures = frozenset(Signature(entry["type"], entry["label"], entry["uuid"]) for entry in found)
     try:

@@ -51,11 +51,11 @@ class Disk:
         size = "of unknown size" if self.size is None else humanise(self.size, "B")
         said = f"{self.node}  {size}  {what}"
         if not self.is_free:
-            return f"{said}\n  not to be used: {self.problem}"
+            return f"{said}\n  not usable: {self.problem}"
         signature = f', signature = "{self.holds[0]}"' if self.holds else ""
         return (
             f'{said}\n  in the plan: kind = "device", device = "{self.name}"{signature}'
-            f"\n  its data would be destroyed by: fsbench launch PLAN --device {self.name}"
+            f"\n  this would destroy its data: fsbench launch PLAN --device {self.name}"
         )
 
 

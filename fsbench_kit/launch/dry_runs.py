@@ -126,12 +126,8 @@ def dry_run(
     kept = caches_problem() if any(map(chosen.drops_caches, chosen.workload)) else None
     notes = (
         *notes,
-        *(f"The launch would destroy all data on {name}; it asks for: --device {name}" for name in asked),
-        *(
-            [f"Already there, and not to be made again: {len(made)} of {len(schedule(chosen))} runs."]
-            if made
-            else []
-        ),
+        *(f"The launch would destroy all data on {name}; confirm with: --device {name}" for name in asked),
+        *([f"Finished earlier and kept: {len(made)} of {len(schedule(chosen))} runs."] if made else []),
     )
     return DryRun(
         notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), kept, *notes))),
@@ -170,8 +166,8 @@ def _order(plan: Plan) -> str:
     before = [f"{count} to {stage}" for stage in ("precondition", "warm up") if (count := _count(runs, stage))]
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     return (
-        f"{len(runs)} run{'s' * (len(runs) > 1)} in {rounds}, each in a random order of its own (seed {plan.seed})"
-        + (f", and {' and '.join(before)} included" if before else "")
+        f"{len(runs)} run{'s' * (len(runs) > 1)} in {rounds}, each in random order (seed {plan.seed})"
+        + (f", including {' and '.join(before)}" if before else "")
         + f". First: {begin}{', ...' if len(runs) > _SHOWN else '.'}"
     )
 
@@ -244,12 +240,12 @@ def _estimates(plan: Plan) -> Iterator[str]:
         plan.least_seconds
     )
     yield (
-        f"Time: {least}at most {most:g} s for the runs, since a timeout ends each. How long mkfs, mount and runs "
-        "without a time limit take is known only afterwards."
+        f"Time: {least}at most {most:g} s for the runs, because a timeout ends each. How long mkfs, mount and "
+        "runs without a time limit take is known only afterwards."
     )
     if plan.least_written:
         written = humanise(plan.least_written, "B")
-        yield f"Bytes: at least {written}, and what the filesystems write for themselves."
+        yield f"Bytes: at least {written}, plus what the filesystems write for themselves."
     unknown = {run.workload.name: None for run in runs if run.workload.least_written is None}
     if unknown:
         names = ", ".join(f'"{name}"' for name in unknown)

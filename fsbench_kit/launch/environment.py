@@ -302,7 +302,7 @@ def caches_problem() -> str | None:
     """Return what it means that the kernel's caches cannot be dropped, or ``None`` if they can be."""
     if os.access(_DROP_CACHES, os.W_OK):
         return None
-    return "Caches are kept, since dropping them needs root: reads may be answered from memory."
+    return "Caches are kept, because dropping them needs root: reads may be served from memory."
 
 
 def settle(*, drop_caches: bool) -> str:

@@ -163,7 +163,7 @@ def _reap(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(_TIMEOUT)
     except subprocess.TimeoutExpired:
-        what = f"cannot kill process {process.pid}: it seems to wait for a device"
+        what = f"cannot kill process {process.pid}: it seems to be waiting for a device"
         raise LaunchError(what, hint="See the kernel's log: dmesg") from None
 
 

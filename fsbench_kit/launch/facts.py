@@ -117,5 +117,5 @@ def _smart(disk: Path) -> dict[str, Any]:
         }
         problems = [message["string"] for message in told["smartctl"].get("messages", ())]
     except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError, AttributeError):
-        return {"problem": "smartctl gave no answer that can be read"}
+        return {"problem": "the output of smartctl cannot be parsed"}
     return {**known, "ata_smart_attributes": attributes, "problem": "; ".join(problems)}

@@ -132,10 +132,10 @@ def ask_each(
 def _refuse_unfit(plan: Plan) -> None:
     named = [name for target in (*plan.target, *plan.otherwise) for name in target.block_devices]
     if named:
-        hint = "The same name may lead to another disk there. Launch it on the host itself."
-        raise RequestError(f"a launch on several hosts overwrites no device, such as {named[0]}", hint=hint)
+        hint = "The name may refer to another disk there. Launch the plan on the host itself."
+        raise RequestError(f"a launch on several hosts must not overwrite devices such as {named[0]}", hint=hint)
     if together := [workload.name for workload in plan.workload if getattr(workload, "hosts", None)]:
-        what = f'workload "{together[0]}" has hosts of its own, which make it together'
+        what = f'workload "{together[0]}" has hosts of its own, which run it together'
         raise RequestError(what, hint="Launch it here: leave out --ssh, --scheduler or the hosts of the plan.")
     for key, levels in plan.campaign.items():
         if len(levels) > 1:
@@ -229,7 +229,7 @@ class _Launch:
                 home = self.study.home(made_up)
                 self._planned += len(home.planned_runs)
                 self._done += len(home.made)
-                self._tell(f"{host}: makes {share} of the rounds that {part.host} has lost.")
+                self._tell(f"{host}: makes {share} of the rounds that {part.host} lost.")
                 yield made_up
 
     # One host
@@ -258,7 +258,7 @@ class _Launch:
                 return
             if seen.exit_code is not None:
                 break
-            self._tell(f"{part.host}: the launch ended in mid-run; it is resumed.")
+            self._tell(f"{part.host}: the launch ended in mid-run and is resumed.")
         home = self.study.home(part)
         self._tell(f"{part.host}: {len(home.made)} of {len(home.planned_runs)} runs are here.")
         if not home.made:
@@ -283,9 +283,9 @@ class _Launch:
             except BrokenExecutor as error:
                 if silent_since is None:
                     silent_since = time.monotonic()
-                    self._tell(f"{part.host} does not answer ({error}). What runs there goes on.")
+                    self._tell(f"{part.host} does not answer ({error}). Its launch continues.")
                 if time.monotonic() - silent_since > self.patience or self._stop.wait(_PAUSE):
-                    raise LaunchError(f"it does not answer ({error}); what runs there goes on") from None
+                    raise LaunchError(f"it does not answer ({error}); its launch continues") from None
 
     def _take(self, part: Part, seen: LaunchState) -> None:
         """Store what a host has sent."""
@@ -303,7 +303,7 @@ class _Launch:
         record = json.loads(files[RUN_FILE])
         told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RUN_FILE}
         if name not in self.study.home(part).planned_runs or told != record["sha256"]:
-            what = f"it has sent a run that is not the one it has recorded: {name}"
+            what = f"a run that it sent does not match the hashes that it recorded: {name}"
             raise LaunchError(what, file=place, hint="Compare it with the run's folder there.")
         new = self.study.folder / f".new-{part.name}-{name}"
         shutil.rmtree(new, ignore_errors=True)

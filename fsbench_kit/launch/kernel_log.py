@@ -77,7 +77,7 @@ class KernelLog:
             except BlockingIOError:
                 return  # no more records
             except BrokenPipeError:
-                yield "the kernel's log has overflowed, and what it said before is lost"
+                yield "the kernel's log overflowed, and earlier messages were lost"
                 continue
             if int(head.partition(",")[0]) & 7 <= _ERROR and not text.startswith(_LIMIT_REACHED):
                 yield text.partition("\n")[0]

@@ -249,8 +249,8 @@ def _exclude(plan: Table, origins: dict[str, list[int]]) -> None:
             if _matches(target, of_target) and _matches(workload, of_workload)
         ]
         if not pairs:
-            what = "this excludes nothing: no workload and target are like this"
-            raise PlanError(what, Place("exclude", number), hint="Write the values as the plan has them.")
+            what = "this excludes nothing: no workload and target have these values"
+            raise PlanError(what, Place("exclude", number), hint="Write the values exactly as in the plan.")
         for target, workload in pairs:
             without.setdefault(target, set()).add(workload)
     names = [_name(workload) for workload in workloads]
@@ -287,7 +287,7 @@ def _sides(
             having = [side for side in sides if any(_of(table, key) is not _NONE for table in tables[side])]
             at = Place("exclude", number, key)
             if not having:
-                hint = "Name a key that they have, or one by its name: target = ..., workload = ..."
+                hint = "Use a key that they have, or a name: target = ..., workload = ..."
                 raise PlanError(f'no target and no workload has the key "{key}"', at, hint=hint)
             if len(having) > 1:
                 what = f'both targets and workloads have the key "{key}"'

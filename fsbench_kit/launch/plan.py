@@ -216,8 +216,8 @@ class Plan(PlanTable):
                     f'"{key}" lists a level twice', Place(key="campaign"), hint="Write each level once."
                 )
         if self.hosts and "host" in self.campaign:
-            what = "the hosts are varied within a launch and between launches"
-            hint = "With hosts, each launch is made on all of them: take campaign.host out."
+            what = "the hosts are varied both within a launch and between launches"
+            hint = "With hosts, each launch runs on all of them: remove campaign.host."
             raise PlanError(what, Place("campaign", key="host"), hint=hint)
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
@@ -242,10 +242,10 @@ class Plan(PlanTable):
             return
         at = Place(key="until")
         if self.rounds <= PILOT:
-            what = f"the rule first looks after {PILOT} rounds, and there are {self.rounds} repeats at most"
-            raise PlanError(what, at, hint="Raise repeats, the most rounds that there can be, or remove the rule.")
+            what = f"the rule first looks after {PILOT} rounds, but there are at most {self.rounds} repeats"
+            raise PlanError(what, at, hint="Raise repeats, which limits the number of rounds, or remove the rule.")
         if len(self.target) == 1:
-            what = "the rule looks at ratios to the first target, and this is the only one"
+            what = "the rule looks at ratios to the first target, but there is only one target"
             raise PlanError(what, at, hint="Add a [[target]], or remove the rule.")
 
     def _refuse_raw(self) -> None:
@@ -257,7 +257,7 @@ class Plan(PlanTable):
                         what = f'workload "{workload.name}" cannot run on target "{target.name}": {problem}'
                         at = Place(key, getattr(self, key).index(workload))
                         raise PlanError(
-                            what, at, hint="Leave it out there with [[exclude]], or name another target."
+                            what, at, hint="Leave out the combination with [[exclude]], or name another target."
                         )
 
     def _refuse_unrestorable(self) -> None:
@@ -266,7 +266,7 @@ class Plan(PlanTable):
                 if self.freshness(target) == "restored" and target.restoring is None:
                     what = (
                         f'target "{target.name}" cannot be restored: its filesystem has no snapshots, '
-                        'and it is no image of kind = "loop"'
+                        'and it is not an image of kind = "loop"'
                     )
                     at = Place(key, number, "filesystems") if target.filesystems else Place(key="filesystems")
                     raise PlanError(what, at, hint='Write for it: filesystems = "fresh" or "reused"')
@@ -366,12 +366,12 @@ class Plan(PlanTable):
     def _refuse_over_budget(self) -> None:
         seconds = self.least_seconds
         if self.budget.seconds is not None and seconds > self.budget.seconds:
-            what = f"the runs take at least {seconds:g} s, and the budget is {self.budget.seconds:g} s"
+            what = f"the runs take at least {seconds:g} s, but the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
             raise PlanError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
         written = self.least_written
         if self.budget.bytes is not None and written > self.budget.bytes:
-            what = f"the runs write at least {_bytes(written)}, and the budget is {_bytes(self.budget.bytes)}"
+            what = f"the runs write at least {_bytes(written)}, but the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
             raise PlanError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
 
@@ -448,10 +448,10 @@ def read_plan(path: Path, *, elsewhere: bool = False) -> Plan:
             file=path,
             line=number,
             excerpt=excerpt(text, number) if path.suffix == ".toml" else None,  # another file may contain secrets
-            hint="Text needs quotes, a table starts with [name], an entry of a list of tables with [[name]].",
+            hint="Strings need quotes; a table starts with [name], an entry in a list of tables with [[name]].",
         ) from None
     if not tables:
-        raise InputError("the plan is empty", file=path, hint="Start from one of those in plans/.")
+        raise InputError("the plan is empty", file=path, hint="Start from one of the plans in plans/.")
     try:
         plan = Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
@@ -520,7 +520,7 @@ def _refuse_overfull(at: Place, target: Target, workload: Workload) -> None:
         what = (
             f'workload "{workload.name}" needs {_bytes(workload.space)}, '
             f"which is too much for an image of {_bytes(target.capacity)}"
-            + (f" that is filled to {100 * fill:.0f} % before" if fill else "")
+            + (f" that is already filled to {100 * fill:.0f} %" if fill else "")
         )
         need = int(workload.space / share / 2**20) + 1
         raise PlanError(what, at, hint=f'Write for example: size = "{need}M"')

@@ -158,7 +158,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
         return _explain_kind(at, text, error["input"], shape)
     if at.key is None:
         what = f"{at} must be a table, not {_shown(error['input'])}"
-        return _Explanation(what, line, f"Write {at} on a line of its own, and its keys below.")
+        return _Explanation(what, line, f"Write {at} on a line of its own, with its keys below.")
     if error["type"] == "extra_forbidden":
         return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
     allowed, example = _help(model.model_fields[at.key.rpartition(".")[2]])

@@ -56,7 +56,7 @@ def resolve_plan(
         problems = here.problems(targets)
     if problems.needed:
         hint = (
-            "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
+            "Fix it, or change the plan: optional = true leaves such a target out, and targets under "
             "[[otherwise]] replace all others."
         )
         if any(target.isolated for target in targets) and isolation_problem is not None:
@@ -105,9 +105,7 @@ def resolve_plan(
         if plan.keeps_own_cache(t)
     ]
     if on_all := {key: None for tuning in plan.tunings for key in tuning.of_kernel}:
-        notes.append(
-            f"While a run goes on, these settings are changed for the whole machine: {', '.join(on_all)}."
-        )
+        notes.append(f"During runs, these settings are changed for the whole machine: {', '.join(on_all)}.")
     notes += [f'Workload "{w.name}": {remark}.' for w in workloads if (remark := w.remark()) is not None]
     kept_names = {table.name for table in (*adapted, *workloads)}
     rules = ((rule, tuple(name for name in rule.workload if name in kept_names)) for rule in plan.exclude)
@@ -158,7 +156,7 @@ class _Here:
         return target.problem(self.folders) or _tuning_problem(self.plan.tuning_of(target), target)
 
 
-_UNTUNABLE: Final = "Take that out of the plan, or write optional = true for what needs it."
+_UNTUNABLE: Final = "Remove it from the plan, or set optional = true for what needs it."
 
 
 def _lack(plan: Plan, targets: Sequence[Target], workload: Workload) -> str | None:
@@ -206,7 +204,7 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Con
                 continue
             if name != again:
                 what = f'{name} and {again} are the same device (targets "{one.name}" and "{other.name}")'
-                hint = "Name another device; or to use it in turn, give it the same name in both."
+                hint = "Name another device; or to share it in turn, give it the same name in both."
                 raise LaunchError(what, hint=hint)
             if plan.stays(one) or plan.stays(other):
                 what = f'targets "{one.name}" and "{other.name}" cannot both keep their filesystem on {name}'

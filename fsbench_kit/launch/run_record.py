@@ -106,7 +106,7 @@ class RunRecord:
         if self.preparation and self.preparation[-1].failure is not None:
             return f"the preparation failed: {self.preparation[-1].failure}"
         if self.out_of_memory:
-            return "the memory limit of the run was reached, and the kernel killed a program of it"
+            return "the run reached its memory limit, and the kernel killed one of its programs"
         if self.execution is not None and self.execution.failure is not None:
             return self.execution.failure
         if self.problem is not None:

@@ -115,7 +115,9 @@ def _launch(request: Request) -> str | None:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         hint = "Name another one: fsbench launch --to FOLDER"
-        raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs, hint=hint) from None
+        raise LaunchError(
+            f"cannot create the folder for results: {error.strerror}", file=runs, hint=hint
+        ) from None
     consent = Consent(
         request.devices,
         processes=Path(f"/proc/self/fd/{sys.argv[1]}"),

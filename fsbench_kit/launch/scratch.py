@@ -112,9 +112,9 @@ def sweep_machine() -> Iterator[str]:
             if back is None:
                 continue
             if back:
-                yield f"Settings of the kernel that an earlier launch had changed are set back: {', '.join(back)}."
+                yield f"Restored kernel settings that an earlier launch had changed: {', '.join(back)}."
             if left := remaining(folder):
-                yield f"An earlier launch has left what cannot be undone yet: {'; '.join(left)}. {TRIED_AGAIN}"
+                yield f"Changes of an earlier launch cannot be undone yet: {'; '.join(left)}. {TRIED_AGAIN}"
             else:
                 note.unlink()
 

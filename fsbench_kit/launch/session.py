@@ -116,7 +116,7 @@ class Session:
             self.tell(Note(sentence))
         plan = self.study.plan
         if any(plan.freshness(target) != "fresh" and target.commands.make for target in plan.target):
-            self.tell(Note("The filesystems of the earlier runs are gone; the runs from here on share new ones."))
+            self.tell(Note("The filesystems of the earlier runs are gone; further runs share new ones."))
 
     def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
         """Yield what has changed on the machine since the latest existing run."""
@@ -127,7 +127,7 @@ class Session:
             if before.get(key, value) == value:
                 continue
             if key == "boot":
-                yield "The machine was restarted since the last run: the runs before and after are of two boots."
+                yield "The machine was restarted since the last run; earlier and further runs are of two boots."
             else:
                 yield f"The machine has changed since the last run: {key} was {before[key]} and is now {value}."
 
@@ -340,14 +340,14 @@ class Session:
                 ):
                     self._work(planned.workload.work(context), target, record)
         except StepError as error:
-            record.steps, record.problem = error.steps, f"cannot make the target ready: {error}"
+            record.steps, record.problem = error.steps, f"cannot prepare the target: {error}"
         except TuningError as error:
             record.problem = str(error)
         except OSError as error:  # the device is gone, or the filesystem has failed
             record.problem = f"the target failed: {error.strerror}"
         if plan.tunings and (left := remaining(self.scratch)):
             self._stop_reason = (
-                f"What was changed for a run could not be undone, so the launch was stopped: {'; '.join(left)}\n"
+                f"The launch was stopped because changes for a run could not be undone: {'; '.join(left)}\n"
                 + TRIED_AGAIN
             )
         return record

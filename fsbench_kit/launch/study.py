@@ -110,7 +110,7 @@ class LaunchedStudy:
             If it cannot be read.
         """
         path = self.folder / name / RUN_FILE
-        hint = "Move the run's folder away to have the run made again."
+        hint = "Move the run's folder away to repeat the run."
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -192,7 +192,7 @@ class LaunchedStudy:
             )
             raise LaunchError(what, file=self.folder, hint=hint)
         if not (self.folder / PLAN).is_file():
-            what = "cannot replace this: no launch made it"
+            what = "cannot replace this: it was not made by a launch"
             raise LaunchError(what, file=self.folder, hint="Choose another name.")
 
     def begin(self, scratch: Path, run: Path) -> None:

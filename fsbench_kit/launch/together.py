@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _KNOWN: Final = 'uname -snrm; cat /proc/sys/kernel/random/boot_id; grep MemTotal /proc/meminfo; findmnt -n -T "$d"'
-"""Records of each host: its system, boot, memory, and what is mounted there."""
+"""Prints what is recorded of each host: its system, boot, memory, and the mount under the directory."""
 _BEGIN: Final = (
     'trap exit HUP PIPE TERM; d=$1; shift; mkdir -p "$d" && cd "$d" || exit 1; '
     f'{{ {_KNOWN}; }} 2>&1; echo "fsbench ready"; '
@@ -64,7 +64,7 @@ class Peer:
             said.append(line.decode(errors="replace").rstrip("\n"))
             if said[-1].startswith(ending):
                 return said
-        raise SystemExit(f"{self.name}: the connection ended before it said: {ending}")
+        raise SystemExit(f"{self.name}: the connection ended before this output: {ending}")
 
     def tell(self) -> None:
         """Tell the host to continue."""

@@ -40,8 +40,8 @@ def check_system() -> None:
     system = platform.system()
     if system != "Linux":
         raise LaunchError(
-            f"benchmarks are launched on Linux, and this is {system}: it has no loop devices and no /proc",
-            hint="Launch on a Linux machine and copy its raw_results/runs/ here: all else works.",
+            f"benchmarks can only be launched on Linux; this is {system}, without loop devices and /proc",
+            hint="Launch on a Linux machine and copy its raw_results/runs/ here; everything else works.",
         )
     if not Path("/proc/self/status").exists():
         raise LaunchError(

@@ -96,7 +96,7 @@ def try_plan(
     """
     targets = {target.name: tried for target in plan.target if (tried := _small(target, plan)) is not None}
     notes = [
-        f'Target "{target.name}" was not tried: that would overwrite its devices.'
+        f'Target "{target.name}" was not tried, because that would overwrite its devices.'
         for target in plan.target
         if target.name not in targets
     ]
@@ -186,11 +186,11 @@ def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[s
         if not run.workload.stated_seconds:
             open_ended.add(run.workload.name)
     least = "at least " if open_ended else ""
-    said = [f"Time: {least}{duration(seconds)}, from what was seen around each run and the plan's run times."]
+    said = [f"Time: {least}{duration(seconds)}, from the observed overhead of runs and the plan's run times."]
     said += _bytes(plan, records)
     if open_ended:
         names = ", ".join(f'"{name}"' for name in sorted(open_ended))
-        said.append(f"No time limit: {names}. Less than the whole was run of these here.")
+        said.append(f"No time limit: {names}. These were only run in part here.")
     return said
 
 
@@ -236,7 +236,7 @@ def _bytes(plan: Plan, records: list[dict[str, Any]]) -> Iterator[str]:
         if not (seen or least is not None):
             unknown.add(run.workload.name)
     if total:
-        yield f"Bytes: about {humanise(total, 'B')} written, by the plan and what was written here in a second."
+        yield f"Bytes: about {humanise(total, 'B')} written, from the plan and the write rates observed here."
     if unknown:
         yield f"Bytes of {', '.join(sorted(unknown))}: known only afterwards."
 

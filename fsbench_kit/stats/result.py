@@ -32,21 +32,25 @@ class Caveat(StrEnum):
     ['TOO_FEW', 'TOO_FEW_CELLS', 'TWO_RUNS']
     """
 
-    TOO_FEW = "Too few runs for this method: it gives no interval."
+    TOO_FEW = "Too few runs for this method: there is no interval."
     TOO_FEW_CELLS = "Too few cells of this kind to borrow the spread between runs from."
     TWO_RUNS = "A group has only two runs: the spread between runs is hardly known."
     TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known."
     TWO_BLOCKS = "Only two blocks have runs of both groups: the spread between blocks is hardly known."
     LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the smaller group."
     NO_SPREAD = "All values of a group are equal: rounding hides the spread between its runs."
-    UNEQUAL_SIZES = "Groups of unequal size are not taken as equally noisy: the method gives no interval."
+    UNEQUAL_SIZES = "Groups of unequal size cannot be assumed to be equally noisy: the method gives no interval."
     EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; the data cannot tell."
-    SPREAD_BORROWED = "The spread between runs is in part that of the other cells."
-    NOISIER_THAN_MOST = "This cell is more than twice as noisy as most: its interval, which borrows, is too short."
+    SPREAD_BORROWED = "The spread between runs is partly borrowed from the other cells."
+    NOISIER_THAN_MOST = (
+        "This cell is more than twice as noisy as most: its interval, with borrowed spread, is too short."
+    )
     OPEN_END = "Too few values for both ends of the interval: one is open."
-    WITHIN_RUN = "Variation within this run alone: what another run would give is not in the interval."
+    WITHIN_RUN = "Variation within this run only: the interval does not cover what another run would give."
     JOBS_POOLED = "The tool pools the jobs' spreads: the interval allows for jobs that stall together."
-    INDEPENDENT_VALUES_ASSUMED = "The values are taken as independent: slow ones in bursts make it too short."
+    INDEPENDENT_VALUES_ASSUMED = (
+        "The values are assumed to be independent: bursts of slow ones make the interval too short."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

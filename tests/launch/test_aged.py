@@ -75,7 +75,7 @@ class TestTargets:
 def test_no_more_is_filled_than_leaves_room(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     target = {"kind": "loop", "filesystem": "ext4", "size": "1G", "aged": {"fill": 0.9}}
     fio = {"tool": "fio", "rw": "write", "bs": "1M", "size": "100M"}
-    with pytest.raises(ValidationError, match="an image of 1 GiB that is filled to 90 % before"):
+    with pytest.raises(ValidationError, match="an image of 1 GiB that is already filled to 90 %"):
         make_plan(target=[target], workload=[fio])
     plan = make_plan(target=[target], budget={})
     assert plan.least_written >= 2 * 2 * 0.9 * 2**30

@@ -68,7 +68,7 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
         out_of_turn = fsbench(*words, "--as", f"kernel={other}", cwd=root)
         assert f"the next block is one of kernel={kernel}, not of kernel={other}" in out_of_turn.stderr
         contradicted = fsbench(*words, "--as", f"kernel={kernel}", cwd=root)
-        assert f"made under kernel={kernel}, and this machine has {other}.0-stand-in" in contradicted.stderr
+        assert f"this block needs kernel={kernel}, but this machine has {other}.0-stand-in" in contradicted.stderr
         starts(kernel, monkeypatch)
         result = fsbench(*words, "--as", f"kernel={kernel}", cwd=root)
         assert result.returncode == 0, result.stderr
@@ -95,7 +95,7 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
     assert f"made under kernel={made[-1]}" in fsbench(*command, cwd=root).stderr
     starts(made[-1], monkeypatch)
     previewed = fsbench(*CONTINUE, "--resume", "--dry-run", cwd=root)
-    assert "not to be made again: 1 of 2 runs." in previewed.stdout
+    assert "Finished earlier and kept: 1 of 2 runs." in previewed.stdout
     resumed = fsbench("launch", "--resume", cwd=root)
     assert "The machine was restarted since the last run" in resumed.stdout + resumed.stderr
     assert resumed.returncode == 0, resumed.stderr
@@ -106,9 +106,9 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_a_campaign_does_not_know_is_refused(root: Path) -> None:
     for words, what in (
-        (("--as", "kernel=6.21"), "6.21 is no level of kernel in this campaign\nDid you mean"),
+        (("--as", "kernel=6.21"), "6.21 is not a level of kernel in this campaign\nDid you mean"),
         (("--as", "bios=fast"), "the campaign does not vary bios"),
-        ((), "the next block is one of kernel=6.8\nSay so: fsbench launch --campaign upgrade --as kernel=6.8"),
+        ((), "the next block is one of kernel=6.8\nConfirm it: fsbench launch --campaign upgrade --as kernel=6.8"),
     ):
         refused = fsbench(*BEGIN, *words, cwd=root)
         assert refused.returncode != 0

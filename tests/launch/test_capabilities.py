@@ -102,7 +102,7 @@ def test_another_system_says_what_it_lacks_and_reads_all_the_same(
     monkeypatch.chdir(shutil.copytree(root / "plans", tmp_path / "plans"))
     result = CliRunner().invoke(app, command)
     assert isinstance(result.exception, LaunchError)
-    assert "launched on Linux, and this is Darwin" in str(result.exception)
+    assert "launched on Linux; this is Darwin" in str(result.exception)
     assert "copy its raw_results/runs/ here" in str(result.exception)
     assert not (tmp_path / "plans" / "raw_results").exists()
     assert fsb.read(root / "raw_results" / "published" / "sysbench-rhel72").runs.height

@@ -68,12 +68,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "a device": ({"command": ["dd", "of=x", "/dev/sda"]}, 'the word "/dev/sda" names a device'),
     "an option with a device": ({"command": ["dd", "of=/dev/sda"]}, 'the word "of=/dev/sda" names a device'),
     "no group": ({"figures": {"x": {"pattern": "abc"}}}, "its pattern needs one group"),
-    "a broken pattern": ({"figures": {"x": {"pattern": "(abc"}}}, "its pattern is no regular expression"),
+    "a broken pattern": ({"figures": {"x": {"pattern": "(abc"}}}, "its pattern is not a regular expression"),
     "neither": ({"figures": {"x": {"unit": "s"}}}, "it needs either a pattern or a path"),
     "an unknown unit": ({"figures": {"x": {"pattern": "(a)", "unit": "furlong"}}}, "'furlong' is not a unit"),
     "the wrong way": (
         {"figures": {"x": {"pattern": "(a)", "unit": "B/s", "better": "lower"}}},
-        "nothing that is measured in B/s is better when lower",
+        "no metric in B/s is better when lower",
     ),
     "another metric's unit": (
         {"figures": {"x": {"pattern": "(a)", "unit": "s", "metric": "bandwidth"}}},

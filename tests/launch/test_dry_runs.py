@@ -111,8 +111,8 @@ def test_estimates_say_what_is_known_and_what_not(
     # 36 runs, 12 of them of 7 s, with 35 rests of 1 s; 12 times 4 MiB laid out, and 12 times 100 MiB written twice
     time, written, unknown, runs, budget = dry_run(plan, tmp_path).estimates
     assert time.startswith("Time: at least 119 s, ")
-    assert "at most 755 s for the runs, since a timeout ends each." in time
-    assert written == "Bytes: at least 2.39 GiB, and what the filesystems write for themselves."
+    assert "at most 755 s for the runs, because a timeout ends each." in time
+    assert written == "Bytes: at least 2.39 GiB, plus what the filesystems write for themselves."
     assert unknown == 'Bytes of "endless": known only afterwards.'
     assert runs == 'Runs: at least 30 and at most 36, as the rule "half-width 5 %" decides.'
     assert budget == "Budget: no run starts after 600 s or 9 GiB written."

@@ -88,7 +88,7 @@ def test_what_a_disk_says_of_its_health_is_recorded(tmp_path: Path, monkeypatch:
     }
     program.write_text("#!/bin/sh\necho segmentation fault; exit 139\n", encoding="ascii")
     found = machine_facts([environment.Device("nvme7n1", disk, None)])["devices"]["nvme7n1"]
-    assert found["health"] == {"state": "live", "problem": "smartctl gave no answer that can be read"}
+    assert found["health"] == {"state": "live", "problem": "the output of smartctl cannot be parsed"}
 
 
 FAKE_SENSORS = {

@@ -320,22 +320,22 @@ def test_every_engine_that_is_allowed_is_one_of_fios() -> None:
 # ---- what is refused
 
 DANGERS = {
-    "a device": ("filename=/dev/sda", "a path could lead away from the target"),
-    "a device behind a file": ("filename=one:/dev/sda", "a path could lead away from the target"),
+    "a device": ("filename=/dev/sda", "a path could lead outside the target"),
+    "a device behind a file": ("filename=one:/dev/sda", "a path could lead outside the target"),
     "a device in a variable": ("filename=$DEVICE", "the value of a variable would not be recorded"),
-    "a path upwards": ("filename=../../precious", "a path could lead away from the target"),
-    "a path in a format": ("filename_format=/dev/$jobname", "a path could lead away from the target"),
-    "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead away from the target"),
+    "a path upwards": ("filename=../../precious", "a path could lead outside the target"),
+    "a path in a format": ("filename_format=/dev/$jobname", "a path could lead outside the target"),
+    "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead outside the target"),
     "a program": ("exec_prerun=rm -r *", "it runs a program"),
     "whatever is found": ("opendir=here", "it writes to all files that it finds"),
-    "a replay": ("read_iolog=recorded.log", "a replay writes where it was recorded"),
-    "a disk's scheduler": ("ioscheduler=none", "it changes the scheduler of a disk for good"),
+    "a replay": ("read_iolog=recorded.log", "a replay writes to where it was recorded"),
+    "a disk's scheduler": ("ioscheduler=none", "it changes the scheduler of a disk permanently"),
     "another file": ("include other.fio", "it reads another file, whose text would not be recorded"),
     "an engine without files": (
         "ioengine=rbd",
         f"only engines that work on files are run: {', '.join(FILE_ENGINES)}",
     ),
-    "a job that is called as a path": ("[../../dev/sda]", "a path could lead away from the target"),
+    "a job that is called as a path": ("[../../dev/sda]", "a path could lead outside the target"),
 }
 
 
@@ -357,7 +357,7 @@ SIMPLE = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsize
     [
         (
             'filename = "/dev/sda"',
-            'the option "filename" is refused: a path could lead away from the target',
+            'the option "filename" is refused: a path could lead outside the target',
         ),
         ('directory = "sub"', 'the option "directory" is refused: the target says where the files are'),
         ("iodepth = 4", 'the option "iodepth" is refused: it has a key of its own here'),

@@ -527,7 +527,7 @@ def test_what_was_made_for_a_lost_host_is_not_made_again(neighbour: Executor, tm
             read_plan(tmp_path / "plan.toml"), fleet, root=tmp_path, to=tmp_path, study="fleet", patience=0
         )
         assert (result.planned, result.done, len(result.runs)) == (6, done, made)
-        assert result.stopped == "b: it does not answer (gone); what runs there goes on"
+        assert result.stopped == "b: it does not answer (gone); its launch continues"
     assert not HostsStudy(tmp_path / "fleet", read_plan(tmp_path / "plan.toml"), ["a", "b"]).unfinished
 
 

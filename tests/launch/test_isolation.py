@@ -178,7 +178,7 @@ class TestLoopImages:
         pool = {"kind": "zfs", "name": "pool", "size": "1M"}  # ZFS wants 64M
         result = launch(make_plan(target=[pool], workload=[small], repeats=1), root=tmp_path)
         (failure,) = result.failures.values()
-        assert failure.startswith("cannot make the target ready: zpool create ")
+        assert failure.startswith("cannot prepare the target: zpool create ")
         assert_no_traces(tmp_path)
         assert scratch_folders(tmp_path) == []
 
@@ -222,7 +222,7 @@ class TestLoopImages:
         shutil.rmtree(first.runs[1])
         again = resume(root=tmp_path)
         assert again.failures == {}
-        said = "The filesystems of the earlier runs are gone; the runs from here on share new ones."
+        said = "The filesystems of the earlier runs are gone; further runs share new ones."
         assert said in again.notes
         assert said not in first.notes
 
@@ -236,7 +236,7 @@ class TestLoopImages:
         assert found["wrong"]["argv"] == found["wrong"]["logs"] == []
         assert "--no-such-option" in found["wrong"]["provision"][-1]["argv"]
         (failure,) = result.failures.values()
-        assert failure.startswith("cannot make the target ready: mkfs.ext4 ")
+        assert failure.startswith("cannot prepare the target: mkfs.ext4 ")
         assert "unrecognized option" in failure or "invalid option" in failure
 
     def test_mounts_are_seen_by_the_launch_alone(

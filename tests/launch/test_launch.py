@@ -183,7 +183,7 @@ def test_replacing_what_no_launch_has_made(tmp_path: Path, make_plan: Callable[.
     precious = tmp_path / RUNS / "first" / "precious.txt"
     precious.parent.mkdir(parents=True)
     precious.write_text("x")
-    with pytest.raises(LaunchError, match="cannot replace this: no launch made it"):
+    with pytest.raises(LaunchError, match="cannot replace this: it was not made by a launch"):
         launch(make_plan(), root=tmp_path, study="first", replace=True)
     assert precious.exists()
 
@@ -222,7 +222,7 @@ def test_root_has_to_be_there(tmp_path: Path, make_plan: Callable[..., Plan]) ->
 
 def test_results_that_cannot_be_written(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     (tmp_path / "raw_results").write_text("a file")
-    with pytest.raises(LaunchError, match="runs: cannot make the folder for results: Not a directory"):
+    with pytest.raises(LaunchError, match="runs: cannot create the folder for results: Not a directory"):
         launch(make_plan(), root=tmp_path)
 
 
@@ -347,7 +347,7 @@ def test_optional_workload_is_left_out_with_a_note(
         'Workload "random" is left out: fio is not installed (Debian: fio).',
         'Workload "tree" is left out: cp, find, ls, rm, sync are not installed (Debian: coreutils, findutils).',
         'Workload "small": cc is not installed (Debian: gcc, libc6-dev), so its loops run in Python, '
-        "which adds about 3 µs to each file.",
+        "which adds about 3 µs per file.",
     )
     assert "[[workload]]\nname" in (result.folder / "plan.toml").read_text()
     assert "fio" not in (result.folder / "plan.toml").read_text()
@@ -386,7 +386,7 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
         'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
-        "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
+        "Fix it, or change the plan: optional = true leaves such a target out, and targets under "
         '[[otherwise]] replace all others. Without root, measure in directories: kind = "directory".',
     ]
     assert_nothing_else(tmp_path)

@@ -81,7 +81,7 @@ def test_variables_of_a_job_file_are_recorded_with_it(
     put: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "job.fio").write_text("[a]\nrw=read\nsize=${FSBENCH_SIZE}\n")
-    with pytest.raises(InputError, match="FSBENCH_SIZE}, and no such variable is set"):
+    with pytest.raises(InputError, match="FSBENCH_SIZE}, but no such variable is set"):
         read_plan(put(FIO))
     monkeypatch.setenv("FSBENCH_SIZE", "4m")
     (one,) = read_plan(put(FIO)).workload

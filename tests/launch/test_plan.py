@@ -129,8 +129,7 @@ MISTAKES = {
         'filesystem = "xfs"',
         'filesystem = "xfs"\nmount_options = "noatime,logdev=/dev/sda"',
         20,
-        '"mount_options" must be mount options with commas between them, without "/", '
-        'not "noatime,logdev=/dev/sda"',
+        '"mount_options" must be comma-separated mount options without "/", not "noatime,logdev=/dev/sda"',
     ),
     "more than an image holds": (
         'size = "1M"',
@@ -142,13 +141,13 @@ MISTAKES = {
         'bytes = "1G"',
         'bytes = "1M"',
         8,
-        "the runs write at least 21.4 MiB, and the budget is 1 MiB",
+        "the runs write at least 21.4 MiB, but the budget is 1 MiB",
     ),
     "more bytes than the budget, for images": (
         'filesystem = "xfs"',
         'filesystem = "xfs"\nallocation = "written"',
         8,
-        "the runs write at least 6.02 GiB, and the budget is 1 GiB",
+        "the runs write at least 6.02 GiB, but the budget is 1 GiB",
     ),
     "a word for an allocation": (
         'filesystem = "xfs"',
@@ -160,7 +159,7 @@ MISTAKES = {
         "iodepth = 8",
         "runtime = 10\ntime_based = true",
         7,
-        "the runs take at least 120 s, and the budget is 60 s",
+        "the runs take at least 120 s, but the budget is 60 s",
     ),
     "more time than the timeout": (
         "iodepth = 8",
@@ -356,12 +355,12 @@ OTHER_MISTAKES = {
     "a rule without rounds": (
         f'{HEAD}until = "stein 5 %"\nrepeats = 5\n{TARGET}{WORKLOAD}',
         2,
-        "the rule first looks after 5 rounds, and there are 5 repeats at most",
+        "the rule first looks after 5 rounds, but there are at most 5 repeats",
     ),
     "a rule with nothing to compare": (
         f'{HEAD}until = "half-width 5%"\n{TARGET}{WORKLOAD}',
         2,
-        "the rule looks at ratios to the first target, and this is the only one",
+        "the rule looks at ratios to the first target, but there is only one target",
     ),
     "trimming what was filled": (
         f"{HEAD}trim = true\n{TARGET}{WORKLOAD}{WORKLOAD.replace('workload', 'precondition')}",

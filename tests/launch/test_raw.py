@@ -34,7 +34,7 @@ def test_device_is_written_only_where_it_was_named_twice_and_is_as_it_was_left(
     with attached(image) as device:
         target = {"kind": "raw", "device": device}
         notes = dry_run(make_plan(target=[target | {"signature": "unknown"}], workload=[TRIMS]), root).notes
-        assert f"The launch would destroy all data on {device}; it asks for: --device {device}" in notes
+        assert f"The launch would destroy all data on {device}; confirm with: --device {device}" in notes
         with pytest.raises(LaunchError, match="name it again: --device"):
             launch(make_plan(target=[target], workload=[TRIMS]), root=root)
         with pytest.raises(LaunchError, match='signature = "unknown"'):
@@ -62,7 +62,7 @@ HERE = {"kind": "directory", "directory": "."}
     [
         (RAW, {"tool": "smallfiles", "files": 5, "size": "4k"}, "smallfiles needs a filesystem"),
         (RAW, {"tool": "fio", "job": "[a]\nrw=read\nsize=1m\nfilename=b"}, "a device has no files"),
-        (HERE, {"tool": "fio", "rw": "trim", "bs": "4k", "size": "1M"}, "fio discards nothing in files"),
+        (HERE, {"tool": "fio", "rw": "trim", "bs": "4k", "size": "1M"}, "fio does not discard in files"),
     ],
 )
 def test_workload_that_cannot_run_there_is_refused(

@@ -112,7 +112,7 @@ def test_settings_that_a_killed_launch_has_changed_are_set_back_by_whatever_is_r
     devices_command()
     assert setting.read_text(encoding="ascii") == before
     said = capsys.readouterr().out.splitlines()[0]
-    assert said == f"Settings of the kernel that an earlier launch had changed are set back: {setting}."
+    assert said == f"Restored kernel settings that an earlier launch had changed: {setting}."
     assert list(tmp_path.iterdir()) == []
     assert list(sweep_machine()) == []
 
@@ -129,12 +129,12 @@ def test_what_cannot_be_set_back_is_told_and_tried_again(
     (left,) = tmp_path.glob(".fsbench-scratch-*")
     journal = [{"path": str(path), "text": "7", "sequence": None} for path in (setting, other)]
     (left / "tuning.json").write_text(json.dumps(journal), encoding="utf-8")
-    for set_back in (f"Settings of the kernel that an earlier launch had changed are set back: {other}.", None):
+    for set_back in (f"Restored kernel settings that an earlier launch had changed: {other}.", None):
         devices_command()
         said = capsys.readouterr().out.splitlines()
         assert (set_back in said) == (set_back is not None)
         assert (
-            f"An earlier launch has left what cannot be undone yet: {setting} was 7: Permission denied. "
+            f"Changes of an earlier launch cannot be undone yet: {setting} was 7: Permission denied. "
             in "".join(said)
         )
         assert (left / "tuning.json").exists()

@@ -159,8 +159,8 @@ def test_space_that_targets_take() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"kind": "zfs"}, "devices: this target names neither"),
-        ({"kind": "zfs", "size": 1, "devices": ["/dev/a"]}, "or devices: this target names both"),
+        ({"kind": "zfs"}, "devices; this target names neither"),
+        ({"kind": "zfs", "size": 1, "devices": ["/dev/a"]}, "or devices; this target names both"),
         (
             {"kind": "zfs", "devices": ["/dev/a", "/dev/b"]},
             "1 different devices are needed, and this target names 2",

@@ -70,7 +70,7 @@ def test_mount_options_that_the_kernel_refuses_are_found(make_plan: Callable[...
     image = {"kind": "loop", "filesystem": "ext4", "size": "64M", "mount_options": ["noatime", "nosuchoption"]}
     trial = try_plan(make_plan(target=[image], workload=[{**SMALL, "files": 20}]), tmp_path)
     (failure,) = trial.failures
-    assert failure.startswith("smallfiles on ext4-nosuchoption: cannot make the target ready: mount ")
+    assert failure.startswith("smallfiles on ext4-nosuchoption: cannot prepare the target: mount ")
 
 
 @pytest.mark.slow
@@ -127,13 +127,13 @@ def test_time_left_follows_from_runs_of_the_same_kind(make_plan: Callable[..., P
 def test_dry_run_of_what_is_left(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     preview = dry_run(make_plan(repeats=3), tmp_path, made=["001-here-small", "002-here-small"])
     assert [step.title.partition(":")[0] for step in preview.steps] == ["run 3/3, round 3"]
-    assert "Already there, and not to be made again: 2 of 3 runs." in preview.notes
+    assert "Finished earlier and kept: 2 of 3 runs." in preview.notes
 
 
 def test_caches_that_cannot_be_dropped_are_told(
     make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "Caches are kept, since dropping them needs root: reads may be answered from memory."
+    said = "Caches are kept, because dropping them needs root: reads may be served from memory."
     assert said not in dry_run(make_plan(drop_caches=True), tmp_path).notes or not tools.is_administrator()
     monkeypatch.setattr("fsbench_kit.launch.environment._DROP_CACHES", tmp_path / "none")
     assert said in dry_run(make_plan(drop_caches=True), tmp_path).notes
@@ -142,10 +142,10 @@ def test_caches_that_cannot_be_dropped_are_told(
 
 def test_devices_say_what_they_hold_and_what_to_write(tmp_path: Path) -> None:
     used = Disk("/dev/x", tmp_path, 2**30, ("ext4",), "/dev/x is mounted on /")
-    assert str(used).endswith("1 GiB  holds ext4\n  not to be used: /dev/x is mounted on /")
+    assert str(used).endswith("1 GiB  holds ext4\n  not usable: /dev/x is mounted on /")
     free = str(Disk("/dev/x", tmp_path, 2**30, (), None)).splitlines()
     assert free[1:] == [
         '  in the plan: kind = "device", device = "/dev/x"',
-        "  its data would be destroyed by: fsbench launch PLAN --device /dev/x",
+        "  this would destroy its data: fsbench launch PLAN --device /dev/x",
     ]
     assert all(disk.holds is None or isinstance(disk.holds, tuple) for disk in disks())

@@ -110,7 +110,7 @@ def test_memory_that_a_run_may_take_is_limited(make_plan: Callable[..., Plan], t
     assert reads["held"] > 128 * 2**20
     assert found["held"]["settings"]["memory_limit"] == str(32 * 2**20)
     (failure,) = result.failures.values()
-    assert failure.startswith("the memory limit of the run was reached, and the kernel killed a program of it")
+    assert failure.startswith("the run reached its memory limit, and the kernel killed one of its programs")
     assert not list(Path("/sys/fs/cgroup").glob("**/fsbench-*"))
 
 
@@ -151,7 +151,10 @@ def test_processors_need_no_root(make_plan: Callable[..., Plan], tmp_path: Path)
             {"target": [IMAGE], "tuning": {"scheduler": "cfq"}},
             "the kernel has no cfq there; it has none, mq-deadline",
         ),
-        ({"tuning": {"read_ahead": 0}}, "read_ahead is a setting of devices, and this target has none of its own"),
+        (
+            {"tuning": {"read_ahead": 0}},
+            "read_ahead is a device setting, but this target has no device of its own",
+        ),
         ({"tuning": {"cpu_list": "0,4095"}}, "cpu_list = 0,4095: there is no processor 4095 here"),
     ],
 )
@@ -190,7 +193,7 @@ def test_mistake_is_shown_in_its_line(tmp_path: Path, make_plan: Callable[..., P
         with pytest.raises(InputError) as error:
             read_plan(path)
         assert (error.value.line, error.value.what[: len(what)]) == (line, what)
-    with pytest.raises(ValidationError, match="the kernel goes by dirty_ratio or by dirty_bytes"):
+    with pytest.raises(ValidationError, match="dirty_ratio and dirty_bytes exclude each other"):
         make_plan(tuning={"dirty_ratio": 5, "dirty_bytes": "1M"})
     plan = make_plan(tuning={"dirty_ratio": 5}, before=[["sync"]])
     path.write_text(plan_text(plan), encoding="utf-8")

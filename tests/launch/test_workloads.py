@@ -294,7 +294,7 @@ MISTAKES = {
     "flags of sysbench": (
         f'{SYSBENCH}\nfile_extra_flags = "directly"',
         12,
-        '"file_extra_flags" must be any of "sync", "dsync", "direct", with commas between them, not "directly"',
+        '"file_extra_flags" must be a comma-separated list of "sync", "dsync" and "direct", not "directly"',
     ),
     "part of a MiB": (
         'tool = "bonnie++"\nsize = "100k"',
@@ -325,7 +325,7 @@ MISTAKES = {
     "tests without a file": (
         f'{IOZONE}\ntests = ["read"]',
         14,
-        '"tests" must begin with "write": the other tests use the file that it leaves',
+        '"tests" must begin with "write", because the other tests use its file',
     ),
     "a test that is none": (
         f'{IOZONE}\ntests = ["write", "red"]',
@@ -341,7 +341,7 @@ MISTAKES = {
 def test_file_that_bonnie_refuses_beside_so_much_memory_is_told_before(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(PLAN.format('tool = "bonnie++"\nsize = "1M"'), encoding="utf-8")
-    with pytest.raises(InputError, match=r"bonnie\+\+ refuses a file of 1 MiB beside .* of memory") as raised:
+    with pytest.raises(InputError, match=r"bonnie\+\+ refuses a file of 1 MiB with .* of memory") as raised:
         read_plan(path)
     assert raised.value.line == 10
     path.write_text(PLAN.format('tool = "bonnie++"\nsize = "1M"\nram_size = 0'), encoding="utf-8")

@@ -61,5 +61,5 @@ class Ageing(PlanTable):
         return int(self.fill * (1 + self.churn) * capacity)
 
 
-AGED: Final = Field(description='a table with "fill", and perhaps "churn" and "seed"')
+AGED: Final = Field(description='a table with "fill", and optionally "churn" and "seed"')
 """The field ``aged`` of a plan."""

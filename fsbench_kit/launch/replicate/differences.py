@@ -112,7 +112,7 @@ def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tup
     >>> replicated = fsb.read("raw_results/replicated/sysbench-rhel72-again")
     >>> (said,) = effects_of_scale(published, replication(published, scale="minutes").plan, replicated)
     >>> print(said.partition(":")[0])
-    Runs of 1 s instead of 180 s end before slower things show
+    Runs of 1 s instead of 180 s end before slow effects show
     """
     then = {workload.name: workload for workload in replication(published, directories=["."]).plan.workload}
     pairs = [(workload, then.get(workload.name)) for workload in plan.workload]
@@ -134,7 +134,7 @@ def _of_memory(
         elif before.space > then:
             yield (
                 f"{said}; in the study {humanise(before.space, 'B')}, and {humanise(then, 'B')} of memory. "
-                "Caches can hold all of these files, and could not hold the study's."
+                "Caches can hold all of these files, but could not hold the study's."
             )
         else:
             yield f"{said}. Caches can hold all of these files, as they could in the study."
@@ -149,7 +149,7 @@ def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]
     }
     for now, before in shorter:
         yield (
-            f"Runs of {now:g} s instead of {before:g} s end before slower things show: a cache or a journal that "
+            f"Runs of {now:g} s instead of {before:g} s end before slow effects show: a cache or a journal that "
             "fills up, files that get fragmented, a device that slows down."
         )
 
@@ -169,6 +169,6 @@ def _of_starts(replicated: Dataset) -> Iterator[str]:
     if short.height:
         names = ", ".join(name.replace("_", " ") for name in short["operation"])
         yield (
-            f"Took less than {humanise(_SHORT, 's')}: {names}. In so short a time the start of a program, one or "
-            "two milliseconds, counts too, and brings ratios nearer to 1."
+            f"Took less than {humanise(_SHORT, 's')}: {names}. At this scale, the start of a program, one or "
+            "two milliseconds, matters too, and brings ratios closer to 1."
         )

@@ -120,8 +120,8 @@ def replication(
         targets = [image | shape for image in images(published, memory=least)]
         if not targets:
             raise RequestError(
-                "nothing tells which filesystems these runs were made on",
-                hint="Name directories to run in (--directory), or write it down: fsbench init FOLDER",
+                "it is not known which filesystems these runs were made on",
+                hint="Name directories to run in (--directory), or describe the runs: fsbench init FOLDER",
             )
     seconds = max(max(w.stated_seconds, (w.least_written or 0) / _SLOWEST) for w in made)
     plan = Plan.model_validate(
@@ -211,10 +211,10 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
         said[sentence if of_all else f"{', '.join(of)}: {sentence[0].lower()}{sentence[1:]}"] = None
     if stated := only_stated(published):
         names = ", ".join(key.replace("_", " ") for key in stated)
-        said[f"Known only from the command in the article, and not from its logs: {names}."] = None
+        said[f"Known only from the command in the article, not from its logs: {names}."] = None
     sizes = dict.fromkeys(getattr(target, "size", None) for target in plan.target)
     for image in filter(None, sizes):
-        said[f"Each filesystem is on an image of {humanise(image, 'B')}, made afresh for each run."] = None
+        said[f"Each filesystem is on an image of {humanise(image, 'B')}, created anew for each run."] = None
         said |= dict.fromkeys(target_changes(published, plan))
     return tuple(said)
 
@@ -233,14 +233,14 @@ def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
     if scale.time in then and now[scale.time] != then[scale.time]:
         yield f"Each run: {now[scale.time]:g} s instead of {then[scale.time]:g} s."
     if scale.loops is not None and now[scale.loops] and not then.get(scale.loops):
-        yield "Runs go on for all of their time, over files that would be done sooner."
+        yield "Runs repeat until their time is up, although their files would be finished sooner."
 
 
 def _memory(workload: Workload, then: PlanTable, had: int | None) -> Iterator[str]:
     """Yield sentences about a run's memory limit, or why there is none."""
     if (limit := workload.tuning.memory_limit) is not None:
         times = f"its files are {(workload.space or 0) / limit:.2g} times as large"
-        study = "; nothing tells how much memory the study had" if had is None else ", as in the study"
+        study = "; the study's memory is not known" if had is None else ", as in the study"
         yield f"A run has {humanise(limit, 'B')} of memory, page cache included: {times}{study}."
         return
     share = memory_share(_workload(shrunk(then, Limits())), had) if then else None

@@ -71,11 +71,11 @@ def workloads(published: Dataset) -> Workloads:
         try:
             table = _table(tool, known[run], operations.get(run, ()))
         except RequestError as error:
-            left_out[f"A run of {tool} cannot be made again: {error.what}."] = None
+            left_out[f"A run of {tool} cannot be repeated: {error.what}."] = None
             continue
         ran.setdefault(repr(table), (table, []))[1].append(filesystem or "?")
     if not ran:
-        raise RequestError("none of these runs can be made again", hint=" ".join(left_out) or None)
+        raise RequestError("none of these runs can be repeated", hint=" ".join(left_out) or None)
     tables, repaired = _alike(ran.values())
     return Workloads(tuple(_named(tables)), tuple(repaired), tuple(left_out))
 
@@ -94,10 +94,10 @@ def _table(tool: str, settings: dict[str, str], operations: Iterable[str]) -> Pl
     except ValidationError as error:
         wrong = error.errors()[0]
         of = " ".join(str(part).replace("_", " ") for part in wrong["loc"])
-        raise RequestError(f"a plan cannot have its {of or 'settings'} ({wrong['msg']})") from None
+        raise RequestError(f"a plan cannot express its {of or 'settings'} ({wrong['msg']})") from None
     except ValueError as error:
         value = str(error).rpartition(": ")[2]
-        raise RequestError(f"it has a setting of {value}, where a plan has one number") from None
+        raise RequestError(f"one of its settings is {value}, but a plan needs a single number") from None
     return table
 
 

@@ -54,23 +54,23 @@ def target_changes(published: Dataset, plan: Plan) -> Iterator[str]:
     ]
     if changed:
         names = ", ".join(changed)
-        yield f"No filesystem keeps times of access (noatime), which the study says of all but {names}."
+        yield f"No filesystem records access times (noatime); in the study this holds for all but {names}."
     for filesystem, stated in _stated(published):
         if "raid" in stated:
-            yield "Each filesystem is on one image, and not on a RAID as in the study."
+            yield "Each filesystem is on a single image, not on a RAID as in the study."
         if "log_device" in stated:
-            yield f"{filesystem} has no log device of its own, as it had in the study."
+            yield f"{filesystem} has no separate log device, unlike in the study."
         if (cache := getattr(targets.get(filesystem), "arc_size", None)) is not None:
             yield f"The cache of zfs-fuse (ARC) takes at most {humanise(cache, 'B')} of the memory of a run."
         if filesystem != "zfs" and filesystem not in FILESYSTEMS:
-            yield f"{filesystem} is left out: no launch can make it."
+            yield f"{filesystem} is left out: launches do not support it."
         if isinstance(target := targets.get(filesystem), FilesystemTarget):
             options = stated.get("mount_options", "").split(",")
             given = (target.mount_options or "").split(",")
             missing = (option for option in options if option not in given and not _is_implied(option, given))
             without = [option for option in missing if option.partition("=")[0] not in _PLAIN]
             if without:
-                yield f"{filesystem} is mounted without {', '.join(without)}, which the study states."
+                yield f"{filesystem} is mounted without {', '.join(without)}, unlike in the study."
 
 
 def _stated(published: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:

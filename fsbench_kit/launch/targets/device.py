@@ -32,7 +32,7 @@ Signature = Annotated[
     str,
     Field(
         pattern=r"^[\w.-]+$",
-        description='the type of what is on the device and may be destroyed, as wipefs calls it, or "unknown"',
+        description='the type of the content that may be destroyed, as named by wipefs, or "unknown"',
         examples=["ext4"],
     ),
 ]

@@ -109,7 +109,7 @@ MountWords = Annotated[
     str,
     Field(
         pattern=r"^([\w=.:-]+(,[\w=.:-]+)*)?$",
-        description='mount options with commas between them, without "/"',
+        description='comma-separated mount options without "/"',
         examples=["noatime"],
     ),
 ]

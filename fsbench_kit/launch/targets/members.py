@@ -46,10 +46,10 @@ class MembersTarget(ImagesTarget, ABC):
     @model_validator(mode="after")
     def _has_members(self) -> Self:
         if (self.size is None) == (not self.devices):
-            what = "members are images (size) or devices: this target names " + (
+            what = "members are either images (size) or devices; this target names " + (
                 "both" if self.devices else "neither"
             )
-            hint = 'Write for images: size = "512M"; for devices: devices = [...]'
+            hint = 'For images, write: size = "512M"; for devices: devices = [...]'
             raise PlanError(what, Place(key="size" if self.size is not None else "kind"), hint=hint)
         count = len(set(self.devices))
         if self.devices and count != self.member_count:

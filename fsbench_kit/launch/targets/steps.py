@@ -266,7 +266,7 @@ def run_step(
     """
     for path in (part for word in argv for part in re.split("[=,]", word)):
         if path.startswith("/") and path not in devices and Path(path).is_block_device():
-            raise LaunchError(f"cannot run {argv[0]} on {path}: nobody has checked that it may be overwritten")
+            raise LaunchError(f"cannot run {argv[0]} on {path}: it was not checked that it may be overwritten")
     _run(folder, _WARM_UP)
     step, succeeded = _run(folder, argv)
     steps.append(step)

@@ -44,7 +44,7 @@ class TmpfsTarget(AgedTarget):
         """Check that there is enough memory, and for what every target needs."""
         free = psutil.virtual_memory().available
         if self.size > free:
-            return f"{humanise(free, 'B')} of memory is free, and it may take {humanise(self.size, 'B')}"
+            return f"{humanise(free, 'B')} of memory is free, but it may take {humanise(self.size, 'B')}"
         return super().problem(folders)
 
     @property

@@ -60,7 +60,7 @@ ZfsOptions = Annotated[
     tuple[ZfsOption, ...],
     Field(
         strict=False,
-        description='a list of texts like "name=value", without ' + ", ".join(sorted(_OURS)),
+        description='a list of strings like "name=value", without ' + ", ".join(sorted(_OURS)),
         examples=[["ashift=12"]],
     ),
 ]
@@ -249,7 +249,9 @@ class ZfsTarget(MembersTarget, AgedTarget):
                 _unmount(ready, folder)
 
 
-def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _sifted(
+    options: tuple[str, ...], known: zfs.Properties, what: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the options that can be set, and a sentence for each of the others."""
     kept, sentences = [], []
     for option in options:

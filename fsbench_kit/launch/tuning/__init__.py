@@ -98,7 +98,7 @@ class Tuning(PlanTable):
             ("dirty_background_ratio", "dirty_background_bytes"),
         ):
             if None not in (getattr(self, one), getattr(self, other)):
-                what = f"the kernel goes by {one} or by {other}, and these are both"
+                what = f"{one} and {other} exclude each other"
                 raise PlanError(what, Place(key="tuning"), hint="Take one of them out.")
         return self
 
@@ -126,5 +126,5 @@ class Tuning(PlanTable):
         }
 
 
-TUNING: Final = Field(description="a table of settings of the kernel")
+TUNING: Final = Field(description="a table of kernel settings")
 """The field ``tuning`` of a plan."""

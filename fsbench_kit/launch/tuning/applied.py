@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 
-NO_DEVICE: Final = "{key} is a setting of devices, and this target has none of its own"
+NO_DEVICE: Final = "{key} is a device setting, but this target has no device of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,9 @@ def folders(devices: Collection[Path]) -> list[Path]:
         number = device.stat().st_rdev
         folder = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
         if (folder / "partition").exists():
-            raise TuningError(f"{device} is a partition, and the settings of {folder.parent.name} are not its own")
+            raise TuningError(
+                f"{device} is a partition, and the settings of {folder.parent.name} are those of the whole disk"
+            )
         found.append(folder)
     return found
 

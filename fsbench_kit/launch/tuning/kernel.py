@@ -102,7 +102,7 @@ def problem(key: str, value: str | int, devices: Sequence[Path] = ()) -> str | N
         listed = path.with_name("scaling_available_governors") if key == "governor" else path
         choices = _text(listed).replace("[", "").replace("]", "").split()
         if isinstance(value, str) and value not in choices:
-            return f"the kernel has no {value} there; it has {', '.join(choices)}"
+            return f"the kernel does not offer {value} there, only {', '.join(choices)}"
     return None
 
 

@@ -278,8 +278,8 @@ def required(settings: Mapping[str, str], *keys: str) -> list[str]:
     missing = [key for key in keys if key not in settings]
     if missing:
         raise RequestError(
-            f"neither the log nor the article tells a run's {missing[0].replace('_', ' ')}",
-            hint="A run can be made again only where its settings are known.",
+            f"neither the log nor the article states a run's {missing[0].replace('_', ' ')}",
+            hint="A run can only be repeated if its settings are known.",
         )
     return [settings[key] for key in keys]
 

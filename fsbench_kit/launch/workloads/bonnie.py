@@ -52,7 +52,7 @@ RamSize = Annotated[
     Field(
         ge=0,
         multiple_of=_MIB,
-        description="a size in whole MiB, or 0 to skip the check of the memory",
+        description="a size in whole MiB, or 0 to skip the memory check",
         examples=[0],
     ),
 ]
@@ -127,7 +127,7 @@ class Bonnie(OptionsWorkload):
         if self.size is None and (self.files is None or self.chunk_size is not None):
             raise MissingKeyError("size")
         if self.fast and self.char_size is not None:
-            what = '"char_size" is of the tests that "fast" leaves out'
+            what = '"char_size" applies to the tests that "fast" leaves out'
             raise PlanError(what, Place(key="char_size"), hint="Take one of them out.")
         if self.files is None and (self.largest_file or self.smallest_file or self.directories):
             raise MissingKeyError("files")
@@ -139,9 +139,7 @@ class Bonnie(OptionsWorkload):
         memory = here if self.ram_size is None else self.ram_size
         installed = all(program.path is not None for program in self.programs)
         if installed and self.size is not None and self.size // _MIB < 2 * (memory // _MIB):
-            what = (
-                f"bonnie++ refuses a file of {humanise(self.size, 'B')} beside {humanise(memory, 'B')} of memory"
-            )
+            what = f"bonnie++ refuses a file of {humanise(self.size, 'B')} with {humanise(memory, 'B')} of memory"
             hint = "Write a size of twice the memory; or skip this check of bonnie++: ram_size = 0"
             return PlanError(what, Place(key="size"), hint=hint)
         return super().program_error()

@@ -162,7 +162,7 @@ class Iozone(OptionsWorkload):
                 hint = f"This mode takes: {', '.join(_POSSIBLE[self.mode])}."
                 raise PlanError(what, Place(key=key), hint=hint)
         if self.tests is not None and self.tests[0] != "write":
-            what = '"tests" must begin with "write": the other tests use the file that it leaves'
+            what = '"tests" must begin with "write", because the other tests use its file'
             raise PlanError(what, Place(key="tests"), hint='Write for example: tests = ["write", "read"]')
         if self.file_size is not None and self.record_size is not None and self.record_size > self.file_size:
             raise PlanError(

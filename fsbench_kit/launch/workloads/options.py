@@ -60,7 +60,7 @@ class OptionsWorkload(BaseWorkload, ABC):
             if flag in self.refused:
                 raise _refusal(f'the option "{flag}" is refused', self.refused[flag])
             if "/" in word:
-                raise _refusal(f'the word "{word}" is refused', "a path could lead away from the target")
+                raise _refusal(f'the word "{word}" is refused', "a path could lead outside the target")
         return self
 
     def program_error(self) -> PlanError | None:

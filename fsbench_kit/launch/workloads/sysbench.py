@@ -83,7 +83,7 @@ class Sysbench(OptionsWorkload):
             str,
             Field(
                 pattern="^(sync|dsync|direct)(,(sync|dsync|direct))*$",
-                description='any of "sync", "dsync", "direct", with commas between them',
+                description='a comma-separated list of "sync", "dsync" and "direct"',
                 examples=["direct"],
             ),
         ]

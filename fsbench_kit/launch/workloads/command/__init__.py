@@ -95,16 +95,12 @@ class Figure(PlanTable):
                 return "its pattern needs one group, in parentheses, around the number"
             base = quantity("1", self.unit).unit
         except re.error as error:
-            return f"its pattern is no regular expression: {error}"
+            return f"its pattern is not a regular expression: {error}"
         except ValueError as error:
             return str(error)
         if self.metric is None:
             known = any(unit == base and self.better in (None, better) for unit, better in _METRICS)
-            return (
-                None
-                if known
-                else f"nothing that is measured in {self.unit} is better when {self.better}; name a metric"
-            )
+            return None if known else f"no metric in {self.unit} is better when {self.better}; name a metric"
         if self.metric not in METRICS or METRICS[self.metric].unit != base:
             fitting = ", ".join(name for name, metric in METRICS.items() if metric.unit == base and metric.better)
             return f'"{self.metric}" is not a metric with this unit; these are: {fitting}'
@@ -134,7 +130,7 @@ class Command(BaseWorkload):
     command: Argv
     figures: Annotated[
         dict[Annotated[str, Field(pattern=r"^[a-z]\w{0,40}$")], Figure],
-        Field(description="a table of figures, each under a name in small letters with a table of its own"),
+        Field(description="a table of figures: lower-case names, each with a table of its own"),
     ] = Field(default_factory=dict)
     hosts: Hosts = Field(default_factory=dict)
 

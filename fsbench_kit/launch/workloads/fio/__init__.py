@@ -107,7 +107,7 @@ Percentage = Annotated[int, Field(ge=0, le=100, description="a percentage from 0
 FioOptions = Annotated[
     dict[str, str | int | float | bool],
     Field(
-        description="a table of fio's options, each with text, a number, true or false",
+        description="a table of fio's options, each a string, a number, true or false",
         examples=[{"norandommap": True, "rate_iops": 500}],
     ),
 ]
@@ -256,9 +256,9 @@ class Fio(BaseWorkload):
         """Check for jobs that discard, which needs a device, and for jobs that name files, which devices lack."""
         if is_raw:
             own = [key for job in self._jobs for key in ("filename", "nrfiles", "opendir") if key in job.options]
-            return f"a device has no files, and a job says {own[0]}" if own else None
+            return f"a device has no files, but a job sets {own[0]}" if own else None
         discards = any(job.options.get("rw", job.options.get("readwrite")) in _TRIMS for job in self._jobs)
-        return 'fio discards nothing in files; name a target of kind = "raw"' if discards else None
+        return 'fio does not discard in files; name a target of kind = "raw"' if discards else None
 
     def program_error(self) -> PlanError | None:
         """Check the options by asking fio."""
@@ -266,7 +266,7 @@ class Fio(BaseWorkload):
 
     def _misread(self) -> PlanError | None:
         """Return an error for the first number of which fio would silently drop a part."""
-        hint = "Write a whole number, of a smaller unit if need be: 2900ms for 2.9 seconds."
+        hint = "Write a whole number, in a smaller unit if necessary: 2900ms for 2.9 seconds."
         if self.job is None:
             for key, value in (self.options or {}).items():
                 if (read := whole_part(key, str(value))) is not None:
@@ -286,7 +286,7 @@ class Fio(BaseWorkload):
         if not complaints:
             return None
         key = option(complaints[0])
-        hint = "\n".join(complaints[1:]) or "fio --cmdhelp lists its options, and fio --cmdhelp=NAME tells of one."
+        hint = "\n".join(complaints[1:]) or "fio --cmdhelp lists its options, and fio --cmdhelp=NAME explains one."
         if self.job is None:
             place = key if key in type(self).model_fields else "options"
             return PlanError(f"fio does not accept this: {complaints[0]}", Place(key=place), hint=hint)
@@ -401,7 +401,7 @@ def _without_variables(text: str) -> str:
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in os.environ:
-            what = f"the job file uses ${{{found[1]}}}, and no such variable is set"
+            what = f"the job file uses ${{{found[1]}}}, but no such variable is set"
             raise PlanError(what, Place(key="job_file"), hint=f"Set it: {found[1]}=... fsbench launch ...")
         return os.environ[found[1]]
 

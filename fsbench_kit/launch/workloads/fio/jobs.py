@@ -134,7 +134,7 @@ def read(text: str) -> list[Job]:
 
 def name_problem(section: str) -> str | None:
     """Return why a job cannot have this name, which becomes part of its files' names, or ``None``."""
-    return "a path could lead away from the target" if "/" in section else None
+    return "a path could lead outside the target" if "/" in section else None
 
 
 def without_directory(text: str) -> str:

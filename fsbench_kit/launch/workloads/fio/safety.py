@@ -17,14 +17,14 @@ FILE_ENGINES: Final = (
 )
 
 _PROGRAM: Final = "it runs a program"
-_REPLAY: Final = "a replay writes where it was recorded"
+_REPLAY: Final = "a replay writes to where it was recorded"
 
 _REFUSED: Final = {
     "cgroup": "it leaves a control group on the machine",
     "exec_postrun": _PROGRAM,
     "exec_prerun": _PROGRAM,
     "include": "it reads another file, whose text would not be recorded",
-    "ioscheduler": "it changes the scheduler of a disk for good",
+    "ioscheduler": "it changes the scheduler of a disk permanently",
     "merge_blktrace_file": _REPLAY,
     "opendir": "it writes to all files that it finds",
     "read_iolog": _REPLAY,
@@ -42,7 +42,7 @@ def refusal(key: str, value: str) -> str | None:
     """Return why an option is not passed to fio, or ``None`` if it is.
 
     >>> refusal("filename", "/dev/sda")
-    'a path could lead away from the target'
+    'a path could lead outside the target'
     >>> refusal("bssplit", "4k/60:64k/40")
     """
     if key in _REFUSED:
@@ -52,5 +52,5 @@ def refusal(key: str, value: str) -> str | None:
     if _VARIABLE.search(value):
         return "the value of a variable would not be recorded"
     if "/" in value and key not in _WITH_SLASHES:
-        return "a path could lead away from the target"
+        return "a path could lead outside the target"
     return None

@@ -73,7 +73,7 @@ class Smallfiles(BaseWorkload):
     def remark(cls) -> str | None:
         """Return what a missing C compiler costs, or ``None`` if there is one."""
         lack = not_installed(_COMPILER)
-        return f"{lack}, so its loops run in Python, which adds about 3 µs to each file" if lack else None
+        return f"{lack}, so its loops run in Python, which adds about 3 µs per file" if lack else None
 
     def shortened(self) -> Smallfiles:
         """Return it with a few files."""
