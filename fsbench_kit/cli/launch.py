@@ -173,7 +173,7 @@ def launch_command(
         elif check:
             check_there(work, scheduler)
         else:
-            _tell(launch_there(work, name, folder, patience, scheduler))
+            _report(launch_there(work, name, folder, patience, scheduler))
         return
     if dry_run:
         _dry_run(given, name, folder, devices, begun, resume=resume, commands=commands)
@@ -199,10 +199,10 @@ def launch_command(
         again = Folders(Path.cwd(), folder).command_to_resume()
         err.print(f"Interrupted. The finished runs are kept. To resume: {again}")
         raise typer.Exit(130) from None
-    _tell(result)
+    _report(result)
 
 
-def _tell(result: LaunchResult) -> None:
+def _report(result: LaunchResult) -> None:
     from fsbench_kit.analysis.steady_state import sentence, steady_state
     from fsbench_kit.launch import Campaign
     from fsbench_kit.launch.progress import from_here

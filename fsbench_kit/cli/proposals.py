@@ -30,9 +30,9 @@ def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[s
     if _is_known(dataset, factor):
         return None
     start = shlex.join(["fsbench", command, *(paths if len(paths) <= _MOST_PATHS else ["PATHS"])])
-    factors = list(_of_factors(dataset, start))
-    names = _of_names(dataset, factor, start, is_last_resort=not factors)
-    return "\n".join([*factors, *names] or _of_study(paths)) or None
+    factors = list(_by_factors(dataset, start))
+    names = _by_names(dataset, factor, start, is_last_resort=not factors)
+    return "\n".join([*factors, *names] or _by_study_file(paths)) or None
 
 
 def more_by_names(dataset: fsb.Dataset, files: Iterable[PurePath] | None = None) -> str | None:
@@ -53,13 +53,13 @@ def _is_known(dataset: fsb.Dataset, key: str) -> bool:
     return not dataset.settings.filter(key=key).is_empty()
 
 
-def _of_study(paths: Sequence[str]) -> Iterator[str]:
+def _by_study_file(paths: Sequence[str]) -> Iterator[str]:
     if len(paths) == 1 and Path(paths[0]).is_dir() and not Path(paths[0], STUDY_FILE).exists():
         yield "Neither the logs nor their names say which run is which. To describe the runs:"
         yield f"    {shlex.join(['fsbench', 'init', paths[0]])}"
 
 
-def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
+def _by_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
     from fsbench_kit.analysis.factors import possible_factors
 
     for name, levels in possible_factors(dataset).items():
@@ -67,7 +67,7 @@ def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
         yield f"    {start} --factor {shlex.quote(name)}"
 
 
-def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: bool) -> Iterator[str]:
+def _by_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: bool) -> Iterator[str]:
     found = proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
     if found is None or not found.examples:
         return

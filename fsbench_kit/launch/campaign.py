@@ -267,7 +267,7 @@ def refuse_other_levels(plan: Plan) -> None:
             what = f"this plan varies {key} between the launches of a campaign"
             hint = f"Name the campaign: fsbench launch PLAN --campaign NAME --as {key}={levels[0]}"
             raise RequestError(what, hint=hint)
-        if found.get(key) and not _is(found[key], levels[0]):
+        if found.get(key) and not _fits(found[key], levels[0]):
             what = f"this block needs {key}={levels[0]}, but this machine has {found[key]}"
             raise LaunchError(what, hint=f"Start the machine with {key}={levels[0]}, and launch again.")
 
@@ -276,10 +276,10 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _is(found: str, level: str) -> bool:
+def _fits(found: str, level: str) -> bool:
     """Return whether a level occurs in the found value as a whole word or version.
 
-    >>> _is("6.12.3-amd64", "6.12"), _is("6.1.2", "6.12"), _is("fio-3.33", "3.33"), _is("5.6.12", "6.12")
+    >>> _fits("6.12.3-amd64", "6.12"), _fits("6.1.2", "6.12"), _fits("fio-3.33", "3.33"), _fits("5.6.12", "6.12")
     (True, False, True, False)
     """
     return re.search(rf"(?<![\w.]){re.escape(level)}(?!\w)", found) is not None

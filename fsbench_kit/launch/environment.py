@@ -221,8 +221,8 @@ def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
         "size_bytes": space.f_blocks * space.f_frsize,
         "devices": {device.name: counters for device, counters in devices.items()},
         "disks": _summed([counters for device, counters in devices.items() if device.is_lowest]),
-        "asked": _asked(),
-        "fetched": _fetched(),
+        "asked": _requested(),
+        "fetched": _read_from_devices(),
         "pressure": _pressure(),
         "temperatures": _temperatures(),
     }
@@ -281,13 +281,13 @@ def _summed(counters: Sequence[dict[str, int]]) -> dict[str, int] | None:
     return {key: sum(counted[key] for counted in counters) for key in counters[0]}
 
 
-def _asked() -> dict[str, int] | None:
+def _requested() -> dict[str, int] | None:
     """Return the bytes read and written by system calls of this process and its finished children."""
     known = _io()
     return {"read_bytes": known["rchar"], "written_bytes": known["wchar"]} if known else None
 
 
-def _fetched() -> int | None:
+def _read_from_devices() -> int | None:
     """Return the bytes fetched from devices for these processes: files and program code."""
     return _io().get("read_bytes")
 

@@ -76,12 +76,12 @@ def machine_facts(devices: Sequence[Device]) -> dict[str, Any]:
         "huge_pages": {name: said(Path(file)) for name, file in _HUGE_PAGES.items()},
         "devices": {device.name: _facts(device) for device in devices},
     }
-    return _told(known)
+    return _without_unknown(known)
 
 
-def _told(known: dict[str, Any]) -> dict[str, Any]:
+def _without_unknown(known: dict[str, Any]) -> dict[str, Any]:
     """Drop the facts that the machine does not report."""
-    whole = {key: _told(value) if isinstance(value, dict) else value for key, value in known.items()}
+    whole = {key: _without_unknown(value) if isinstance(value, dict) else value for key, value in known.items()}
     return {key: value for key, value in whole.items() if value not in (None, "", {})}
 
 

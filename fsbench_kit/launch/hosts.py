@@ -169,7 +169,7 @@ class _Launch:
         self.progress(Planned(self.study.folder.name, str(self.study.folder), self._planned, self._done))
         while parts:
             self._make(parts)
-            parts = list(self._made_up(parts))
+            parts = list(self._reassigned(parts))
         return LaunchResult(
             study=self.study.folder.name,
             folder=self.study.folder,
@@ -212,7 +212,7 @@ class _Launch:
                 self._stop.set()
                 raise
 
-    def _made_up(self, parts: Sequence[Part]) -> Iterator[Part]:
+    def _reassigned(self, parts: Sequence[Part]) -> Iterator[Part]:
         """Distribute rounds that lost hosts have not sent among the others, and report what is missing."""
         left = sorted(set(self.hosts) - self._lost)
         lost = [part for part in parts if part.host in self._lost]
@@ -252,7 +252,7 @@ class _Launch:
         block = Block(worker.folder, self.study.place, part.name)
         for _ in range(_STARTS):
             self._asked(part, begin, block, plan_text(part.plan), self.study.recorded_as)
-            seen = self._seen_to_its_end(part, block)
+            seen = self._polled_to_its_end(part, block)
             if self._stop.is_set():
                 worker.executor.submit(stop, block).result()
                 return
@@ -266,7 +266,7 @@ class _Launch:
         if home.unfinished:
             self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
 
-    def _seen_to_its_end(self, part: Part, block: Block) -> LaunchState:
+    def _polled_to_its_end(self, part: Part, block: Block) -> LaunchState:
         """Poll a launch, copying what it has finished, until it has ended."""
         while True:
             seen: LaunchState = self._asked(part, poll, block, self.study.home(part).made)

@@ -104,16 +104,16 @@ class HostsStudy:
     @property
     def unfinished(self) -> bool:
         """Whether rounds are missing that no other host has made, or no run is here yet."""
-        return not self.hosts or any(self._lacking(part) > 0 for part in self.parts)
+        return not self.hosts or any(self._missing(part) > 0 for part in self.parts)
 
-    def _lacking(self, part: Part) -> int:
+    def _missing(self, part: Part) -> int:
         """Return how many rounds of a part neither its host nor another has made."""
         lacking = len(self.missing_rounds(part))
         for host in self.hosts:
             name = f"{host}-for-{part.name}"
             if lacking and (self.folder / name / PLAN).is_file():
                 other = Part(host, name, _plan(self.folder / name / PLAN))
-                lacking -= other.plan.rounds - self._lacking(other)
+                lacking -= other.plan.rounds - self._missing(other)
         return lacking
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.model.records import Status
 
-_TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
+_NOT_OK: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
 """Diagnostics that explain why a run is not ``ok``, in order of precedence."""
 
 
@@ -70,7 +70,7 @@ def _read(names: Sequence[str]) -> Reading:
 
 
 def _reason(data: Dataset) -> str:
-    told = [row for code in _TELLING for row in data.diagnostics.filter(code=code).rows(named=True)]
+    told = [row for code in _NOT_OK for row in data.diagnostics.filter(code=code).rows(named=True)]
     if not told:
         return f"{data.runs['source'][0]} is incomplete"
     found = told[0]

@@ -90,7 +90,7 @@ class RunRecord:
     @property
     def logs(self) -> list[str]:
         """The existing files with figures."""
-        return [name for name in self.planned.workload.logs if _holds_something(self.folder / name)]
+        return [name for name in self.planned.workload.logs if _is_not_empty(self.folder / name)]
 
     @property
     def failure(self) -> str | None:
@@ -189,8 +189,8 @@ class RunRecord:
                 "after": self._after | ({"failure": self.failure} if self.failure else {}),
             },
             "provision": [asdict(step) for step in self.steps],
-            "preparation": [_told(command) for command in self.preparation],
-            "cleanup": [_told(command) for command in self.cleanup],
+            "preparation": [_outcome(command) for command in self.preparation],
+            "cleanup": [_outcome(command) for command in self.cleanup],
             "sha256": {
                 str(path.relative_to(self.folder)): _sha256(path)
                 for path in sorted(self.folder.rglob("*"))
@@ -199,7 +199,7 @@ class RunRecord:
         }
 
 
-def _told(command: Execution) -> dict[str, Any]:
+def _outcome(command: Execution) -> dict[str, Any]:
     return {
         "argv": list(command.argv),
         "exit_code": command.exit_code,
@@ -220,5 +220,5 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _holds_something(path: Path) -> bool:
+def _is_not_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0

@@ -38,9 +38,9 @@ class VariedTable(PlanTable):
     @property
     def asked(self) -> dict[str, str]:
         """The varied values that no log reports, as settings."""
-        return {f"{ASKED}{key}": value for key, value in self.varied.items() if not self.is_told(key)}
+        return {f"{ASKED}{key}": value for key, value in self.varied.items() if not self.is_logged(key)}
 
-    def is_told(self, key: str) -> bool:
+    def is_logged(self, key: str) -> bool:
         """Return whether a run's log or command line shows the value of a key."""
         raise NotImplementedError
 

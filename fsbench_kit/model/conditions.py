@@ -120,7 +120,7 @@ def _shared(run: Surroundings) -> Iterator[str]:
     images = [name for name in moved if name.startswith("loop")]
     disks = [name for name in moved if name not in images]
     ours = sum(moved[name] for name in images)
-    all_else = sum(moved[name] for name in disks) - _of_programs(before, after, images)
+    all_else = sum(moved[name] for name in disks) - _program_bytes(before, after, images)
     if images and disks and all_else > (1 + FOREIGN_SHARE) * ours + FOREIGN_BYTES:
         yield (
             f"During the run, {' and '.join(disks)} moved {humanise(all_else, 'B')}, and the image on it "
@@ -129,7 +129,7 @@ def _shared(run: Surroundings) -> Iterator[str]:
         )
 
 
-def _of_programs(before: Mapping[str, Any], after: Mapping[str, Any], images: Sequence[str]) -> int:
+def _program_bytes(before: Mapping[str, Any], after: Mapping[str, Any], images: Sequence[str]) -> int:
     """Return the bytes read for the run but not from its images, such as fio's libraries (60 MB)."""
     if None in (before["fetched"], after["fetched"]):
         return 0
@@ -145,7 +145,7 @@ def _of_programs(before: Mapping[str, Any], after: Mapping[str, Any], images: Se
     "warning",
     "Syncs do not reach the filesystem, so their times say nothing about the disk.",
 )
-def _not_told_of_sync(run: Surroundings) -> Iterator[str]:
+def _sync_not_passed_on(run: Surroundings) -> Iterator[str]:
     filesystem = run.before["mount"].partition(" - ")[2].partition(" ")[0]
     if filesystem.partition(".")[0] == "fuse":  # neither fuseblk nor virtiofs, whose servers are asked to sync
         yield (

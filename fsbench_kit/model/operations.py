@@ -69,7 +69,7 @@ _CREATE, _DELETE, _REMOVE, _SYNC, _SEEK, _LIST, _DISCARD = map(
 )
 
 
-def _undergone(past: str) -> Verb:
+def _passive(past: str) -> Verb:
     return Verb(f"be {past}", f"is {past}", f"was {past}")
 
 
@@ -122,8 +122,8 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "read_sync": Operation("The sync after the reads.", _SYNC, "after the reads"),
     "delete_sync": Operation("The sync after the deletes.", _SYNC, "after the deletes"),
     # a file server's tasks
-    "mkfs": Operation("Filesystem created.", _undergone("created")),
-    "mount": Operation("Filesystem mounted.", _undergone("mounted")),
+    "mkfs": Operation("Filesystem created.", _passive("created")),
+    "mount": Operation("Filesystem mounted.", _passive("mounted")),
     "copy_large_file": Operation(
         "One large file copied from another disk.", _COPY, "a large file from another disk"
     ),
@@ -139,7 +139,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "list_and_find": Operation("Listing and searching together."),
     "remove_trees": Operation("Both trees removed.", _REMOVE, "both trees"),
     "tree_tasks": Operation("All tasks on the tree together."),
-    "umount": Operation("Filesystem unmounted.", _undergone("unmounted")),
+    "umount": Operation("Filesystem unmounted.", _passive("unmounted")),
     "copy_large_file_sync": Operation("The sync after the large file was copied.", _SYNC, "the large file"),
     "recopy_large_file_sync": Operation("The sync after it was copied again.", _SYNC, "the copied large file"),
     "remove_large_files_sync": Operation(

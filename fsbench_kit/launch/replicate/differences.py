@@ -116,11 +116,11 @@ def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tup
     """
     then = {workload.name: workload for workload in replication(published, directories=["."]).plan.workload}
     pairs = [(workload, then.get(workload.name)) for workload in plan.workload]
-    of_memory = _of_memory(pairs, memory_of(published), memory_of(replicated))
-    return (*of_memory, *_of_time(pairs), *_of_starts(replicated))
+    of_memory = _memory_effects(pairs, memory_of(published), memory_of(replicated))
+    return (*of_memory, *_time_effects(pairs), *_startup_effects(replicated))
 
 
-def _of_memory(
+def _memory_effects(
     pairs: Sequence[tuple[Workload, Workload | None]], then: int | None, machine: int | None
 ) -> Iterator[str]:
     """Yield a sentence for each workload whose files now fit into memory, saying whether the study's did."""
@@ -140,7 +140,7 @@ def _of_memory(
             yield f"{said}. Caches can hold all of these files, as they could in the study."
 
 
-def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]:
+def _time_effects(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]:
     """Yield a sentence for each run time that is shorter than the study's."""
     shorter = {
         (workload.stated_seconds, before.stated_seconds): None
@@ -158,7 +158,7 @@ _SHORT: Final = 0.05
 """Seconds below which a program's start-up time, one or two milliseconds, is a noticeable part of the result."""
 
 
-def _of_starts(replicated: Dataset) -> Iterator[str]:
+def _startup_effects(replicated: Dataset) -> Iterator[str]:
     times = replicated.measurements.filter("primary", metric="elapsed", statistic="value", state="measured")
     short = (
         times.filter(~pl.col("operation").str.ends_with("_sync"))

@@ -109,7 +109,7 @@ class BaseTarget(VariedTable, ABC):
     def _named(cls, table: Any) -> Any:
         return named(table)
 
-    def is_told(self, key: str) -> bool:
+    def is_logged(self, key: str) -> bool:
         """Return whether runs report the key; the filesystem has a column of its own."""
         return key == "filesystem"
 

@@ -133,8 +133,8 @@ class ZfsTarget(MembersTarget, AgedTarget):
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
         """Leave out properties and values that this machine's ZFS does not have."""
         of_datasets, of_pools = zfs.properties()
-        pool, lacking_of_pool = _sifted(self.pool_options, of_pools, "pool")
-        dataset, lacking_of_dataset = _sifted(self.dataset_options, of_datasets, "dataset")
+        pool, lacking_of_pool = _supported(self.pool_options, of_pools, "pool")
+        dataset, lacking_of_dataset = _supported(self.dataset_options, of_datasets, "dataset")
         lacking = [*lacking_of_pool, *lacking_of_dataset]
         arc_size = self.arc_size if zfs.implementation() == "zfs-fuse" else None
         if arc_size != self.arc_size:
@@ -249,7 +249,7 @@ class ZfsTarget(MembersTarget, AgedTarget):
                 _unmount(ready, folder)
 
 
-def _sifted(
+def _supported(
     options: tuple[str, ...], known: zfs.Properties, what: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the options that can be set, and a sentence for each of the others."""

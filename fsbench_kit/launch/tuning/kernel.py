@@ -198,7 +198,7 @@ def restore(scratch: Path) -> list[str]:
     for entry in _journal(scratch):
         path, text = Path(entry["path"]), entry["text"]
         # A limit that is given in the other unit reads 0.
-        if _is_of_others(path, entry) or (path.name.endswith("_bytes") and text == "0"):
+        if _has_other_medium(path, entry) or (path.name.endswith("_bytes") and text == "0"):
             continue
         try:
             if _chosen(path) not in (text, None):
@@ -218,7 +218,7 @@ def _sequence(path: Path) -> str | None:
     return _text(path.parent.parent / "diskseq").strip() or None if path.parent.name == "queue" else None
 
 
-def _is_of_others(path: Path, entry: Mapping[str, Any]) -> bool:
+def _has_other_medium(path: Path, entry: Mapping[str, Any]) -> bool:
     """Return whether a device has a new medium since its entry was written, and has been changed since then."""
     if entry["sequence"] in (None, _sequence(path)):
         return False

@@ -185,7 +185,7 @@ class BaseWorkload(VariedTable, ABC):
         """Return why it cannot run on a raw device, or on a filesystem, or ``None`` if it can."""
         return f"{self.tool} needs a filesystem" if is_raw else None
 
-    def is_told(self, key: str) -> bool:
+    def is_logged(self, key: str) -> bool:
         """Return whether the key is an option of the tool, and so in its log or command line."""
         return key not in BaseWorkload.model_fields and key not in Tuning.model_fields
 

@@ -147,7 +147,7 @@ class Command(BaseWorkload):
         """The program itself, wherever it runs."""
         return (Program("ssh", ""),) if self.hosts else (Program(self.command[0], ""),)
 
-    def is_told(self, key: str) -> bool:
+    def is_logged(self, key: str) -> bool:
         """Return False: no log shows all words of a command."""
         del key
         return False

@@ -241,9 +241,9 @@ class Fio(BaseWorkload):
                 what = f'line {line.number} of the job file, "{line.text}", is refused: {problem}'
                 raise PlanError(what, at, hint="Change that line, or take it out.")
 
-    def is_told(self, key: str) -> bool:
+    def is_logged(self, key: str) -> bool:
         """Return whether runs report the key. The log shows a job file's options, but not its name."""
-        return super().is_told(key) and key != "job_file"
+        return super().is_logged(key) and key != "job_file"
 
     def shortened(self) -> Fio:
         """Return it with a duration of one second and a small file; job files are unchanged."""
