@@ -117,7 +117,7 @@ class Command(BaseWorkload):
     command
         The words of the command.
     figures
-        Name -> figure.
+        Figures to find in its output, by name.
     hosts
         Hosts that run it at the same time, each in a directory of its own within that of the target, which they
         share under the same path. Its time ends when the last host is done, and each figure's name includes its
