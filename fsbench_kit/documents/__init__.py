@@ -1,4 +1,4 @@
-"""Finds logs inside anything: decodes a file, cuts out each log with its command, hands on to its format."""
+"""Finds logs in any file: decodes it, cuts out each log with its command, and passes it to its format."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from fsbench_kit.model.vocabulary import DIAGNOSTICS
 __all__ = ["NO_BREAK", "Content", "Contents", "read_document", "read_file"]
 
 WHOLE: Final = 2**22
-"""A file of at most so many bytes is read closely from its first to its last."""
+"""Files up to this size, in bytes, are searched as a whole."""
 
 MOST: Final = 2**27
-"""So many bytes around logs are kept of a file, and no more."""
+"""The maximum number of bytes that is kept around the logs of a file."""
 
 
 class Contents:
-    """The bytes of a file that were kept, by where they stand in it.
+    """The parts of a file's content that were kept, indexed by their offsets in the file.
 
     Examples
     --------
@@ -48,23 +48,23 @@ class Contents:
         self._bytes: list[bytes] = []
 
     def add(self, start: int, data: bytes) -> None:
-        """Add bytes that stand in the file from `start` on, behind those that were added before."""
+        """Append bytes that begin at the offset `start` of the file. Offsets must be added in ascending order."""
         self._starts.append(start)
         self._bytes.append(data)
 
     def __getitem__(self, part: slice) -> bytes:
-        """Return the bytes from one offset in the file up to another."""
+        """Return the bytes between two offsets of the file."""
         index = bisect_right(self._starts, part.start) - 1
         first = self._starts[index]
         return self._bytes[index][part.start - first : part.stop - first]
 
 
 def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
-    """Return what the logs in a file say, which may be packed, and the bytes in which they stand.
+    """Return the records of the logs in a file, which may be compressed, and the bytes that contain them.
 
     Notes
     -----
-    Of a file that is larger than `WHOLE`, only what stands around the logs is held in memory and read closely.
+    For files larger than `WHOLE`, only the surroundings of logs are kept in memory and parsed.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
 
 
 def read_document(data: bytes, source: str) -> Iterator[Record]:
-    """Yield the runs of the logs in an unpacked file, and what is to be said about the file.
+    """Yield the runs of the logs in an uncompressed file, and diagnostics about the file.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
 
 
 def _undamaged(text: Text) -> list[Record] | None:
-    """Return what a text says, if a format sees that it is only its logs, and else ``None``."""
+    """Return the records of a text if a format recognizes it as nothing but undamaged logs, otherwise ``None``."""
     for log_format in FORMATS:
         read = getattr(log_format, "undamaged", None)
         records = read(text) if read is not None else None
@@ -162,15 +162,15 @@ def _records(decoded: Text) -> Iterator[Record]:
 
 
 def _no_log() -> Diagnostic:
-    """Say that a file is no log, without an excerpt: it may hold a secret, and have been named by mistake."""
+    """Report that a file has no log. There is no excerpt: the file may be private and named by mistake."""
     return Diagnostic(code="NO_LOG", message=f"No log of {known_logs()} was found in it.")
 
 
 def _beside(diagnostic: Diagnostic, segment: Segment, text: Text) -> Diagnostic:
-    """Tell an unread part of a log from other text that stands beside the logs.
+    """Decide whether a figure that was not read belongs to a log, or to other text beside the logs.
 
-    What touches a log, without an empty line between them, may be a part of it that was damaged; so may what is
-    made of more digits than letters. A heading is neither. Logs of another test alone have no figures to lose.
+    Text that adjoins a log without an empty line between them may be a damaged part of it, as may text with more
+    digits than letters; headings are neither. If all logs are of tests other than fileio, no figure is lost.
     """
     start, end, runs = diagnostic.start, diagnostic.end, segment.runs
     other = replace(diagnostic, code="OTHER_TEXT", message="This text holds a figure and is no part of a log.")
@@ -194,17 +194,17 @@ _TITLE: Final = re.compile(
     r"[\W_]*(?:\d{1,3}[.):/]|(?:test|run|case|round|pass|step|part|phase|benchmark|results?|starting|running)\b)|[#=*-]{2,}\s",
     re.IGNORECASE,
 )
-"""How a heading begins: with a sign, its number, or what it is of."""
+"""How a heading begins: with a symbol, a number, or a word such as “test”."""
 _RESULT: Final = re.compile(
     r"(?<![\d.])\d+\.\d+(?![\d.])|(?<![\d.:/-])\d{5,}"
     r"|\d\s*(?:%|[kmgt]?i?b(?:it)?/s|[kmg]?\s*iops|[mun]?s(?:ec)?\b|/\s*s)|(?:bw|iops|lat)\w*\s*[=:]",
     re.IGNORECASE,
 )
-"""What is no number of a heading: a fraction, a large number, one with the unit of a rate or a time."""
+"""Numbers that do not occur in headings: fractions, large numbers, and numbers with the unit of a rate or time."""
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a line says what comes next, and its numbers are no results.
+    """Whether a line announces what follows, so that its numbers are not results.
 
     >>> _is_heading("Test 3: 4k random read, 2 threads"), _is_heading("Test 3: 4k random read, 512 MB/s")
     (True, False)
@@ -217,7 +217,7 @@ def _has_empty_line(text: Text, start: int, end: int) -> bool:
 
 
 def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterator[Diagnostic]:
-    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter."""
+    """Report each kind of repair that was made inside logs; repairs of other text are not reported."""
     places: dict[str, list[int]] = {}
     for each in repairs:
         places.setdefault(each.code, []).extend(each.starts(runs))
@@ -233,29 +233,29 @@ def _repaired(code: str, places: int, line: int, start: int) -> Diagnostic:
 
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}".encode()
-"""What stands for a plain space in logs of web pages; formats read it as one."""
+"""Takes the place of a plain space in logs from web pages; formats read it as one."""
 
 
 def no_break_spaces(
     contents: Sequence[bytes], spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, Diagnostic]]:
-    """Say where no-break spaces stand in logs that need no other repair; of many files in one go.
+    """Yield a diagnostic for each file whose log has no-break spaces and needs no other repair.
 
     Parameters
     ----------
     contents
-        Those of the files, in which nothing else is beyond ASCII.
+        The contents of the files, which must be ASCII except for these spaces.
     spans
-        Between which of its bytes the log of each file stands. Spaces that touch it count.
+        The first and last byte offset of the log in each file. Adjacent spaces count.
 
     Yields
     ------
     tuple
-        Which of the files it is, and what is to be said of it.
+        The index of the file, and the diagnostic.
     """
     edges = np.cumsum([0, *(len(data) + 1 for data in contents)])
     signs = np.flatnonzero(np.frombuffer(b"\n".join([*contents, b""]), np.uint8) == NO_BREAK[0])
-    is_first = np.diff(signs, prepend=-len(NO_BREAK) - 1) != len(NO_BREAK)  # spaces in a row are one place
+    is_first = np.diff(signs, prepend=-len(NO_BREAK) - 1) != len(NO_BREAK)  # adjacent spaces are one place
     begins, ends = signs[is_first], signs[np.roll(is_first, -1)] + len(NO_BREAK)
     of = np.searchsorted(edges, begins, "right") - 1
     starts_of, ends_of = (np.array(spans, dtype=np.int64).reshape(-1, 2) + edges[:-1, None]).T

@@ -1,4 +1,4 @@
-"""Tells which of the command lines beside a log is that of its run."""
+"""Determines which of the command lines near a log is that of its run."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fsbench_kit.model.records import Diagnostic, Origin, Run, Setting
 def with_command(
     run: Run, given: Sequence[Command], others: Sequence[Run], text: Text
 ) -> tuple[Run, list[Diagnostic]]:
-    """Give a run the command line that stands before it, unless its tool itself has printed one.
+    """Add the settings of the command line that precedes a run, unless its tool printed one itself.
 
-    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them, or
-    another run, it is what the text says of the run. A command that does not fit the run is not its own; of
-    several that are said in one go it is the one that fits.
+    A command right before the log or after a shell prompt is the command that ran (origin ``command``). If other
+    text or another run is in between, it is what the text states about the run (origin ``stated``). Commands that
+    do not fit the run are left out; of several that are given together, the one that fits is used.
     """
     lines = {setting.line for setting in run.settings if setting.key == "command"}
     before = [
@@ -41,7 +41,7 @@ def with_command(
 
 
 def own_commands(given: Sequence[Command], run: Run) -> list[Command]:
-    """Return those of some commands that a run can be of; where any name a job of the run, these alone."""
+    """Return the commands that fit a run. If some of them name one of its jobs, return only those."""
     settings = {command: list(command.settings("stated")) for command in given if command.tool == run.tool}
     fitting = [command for command, made in settings.items() if misfit(made, run) is None]
     jobs = {item.part for item in run.measurements}
@@ -54,12 +54,12 @@ def own_commands(given: Sequence[Command], run: Run) -> list[Command]:
 
 
 def _is_made_by(setting: Setting, lines: set[int | None]) -> bool:
-    """Whether a setting was read from a command line on one of some lines."""
+    """Whether a setting was read from a command line on one of the given lines."""
     return setting.origin in {"command", "stated"} and setting.line in lines
 
 
 def _statement(before: Sequence[Command], run: Run, others: Sequence[Run], text: Text) -> list[Command]:
-    """Return the nearest command with those that are said in one go with it: in one paragraph, at one prompt."""
+    """Return the nearest command and those given together with it: in one paragraph, at one prompt."""
     statement = [before[-1]]
     for command, follower in reversed(list(pairwise(before))):
         between = text.chars[text.position(command.end) : text.position(follower.start)]
@@ -71,7 +71,7 @@ def _statement(before: Sequence[Command], run: Run, others: Sequence[Run], text:
 
 
 def _origin(command: Command, run: Run, others: Sequence[Run], text: Text) -> Origin:
-    """Tell what ran from what the text says of a run."""
+    """Return whether a command is what ran, or what the text states about a run."""
     between = text.chars[text.position(command.end) : text.position(run.start)]
     is_taken = any(
         other.tool == run.tool and command.end <= other.start and other.end <= run.start for other in others
@@ -80,7 +80,7 @@ def _origin(command: Command, run: Run, others: Sequence[Run], text: Text) -> Or
 
 
 def _left_out(statement: Sequence[Command], own: Sequence[Command], run: Run) -> Diagnostic:
-    """Say why no command is taken for a run's own."""
+    """Explain why none of the commands is attributed to a run."""
     where = " and ".join(dict.fromkeys(f"line {command.line}" for command in statement))
     if own:
         message = f"More than one of the commands on {where} fits this run, so that none is taken for its own."

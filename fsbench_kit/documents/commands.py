@@ -17,14 +17,14 @@ from fsbench_kit.model.records import Origin, Setting
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line of one of the tools, and where it stands.
+    """A command line of one of the tools, and its position.
 
     Attributes
     ----------
     position
-        Where the line begins, in the text; `start` and `end` are bytes of the file.
+        Where the line begins, as a position in the text; `start` and `end` are byte offsets in the file.
     has_prompt
-        Whether it was typed at a shell's prompt, so that it is what ran.
+        Whether it follows a shell prompt, which means that it is what ran.
     """
 
     tool: str
@@ -36,11 +36,11 @@ class Command:
     has_prompt: bool
 
     def settings(self, origin: Origin) -> Iterator[Setting]:
-        """Yield the settings that the command makes."""
+        """Yield the settings that the command specifies."""
         return command_settings(self.words, origin=origin, line=self.line)
 
 
-# A command's words: a quoted one can hold anything.
+# The words of a command. Quoted words can contain anything.
 _WORDS: Final = rf"""(?:"[^"\n]*"|'[^'\n]*'|{GOES_ON}|(?!&&|\|\|)[^\n;`])*"""
 _COMMAND: Final = re.compile(
     rf"""(?:
@@ -57,12 +57,12 @@ _COMMAND: Final = re.compile(
 )
 _PROGRAMS: Final = Signatures({word: each for each in programs() for word in literals(each)[0]})
 _NEXT_LINE: Final = re.compile(r"(?<!\\)\n(?!\s*--[a-z])")
-# They lay out and remove the files of a test, and print no report.
+# These create and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 
 def commands(text: Text) -> Iterator[Command]:
-    """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
+    """Yield the command lines of the tools: at a prompt, on their own lines, or marked as code."""
     if next(_PROGRAMS(text.chars), None) is None:
         return
     for match in _COMMAND.finditer(text.chars):
@@ -82,5 +82,5 @@ def commands(text: Text) -> Iterator[Command]:
 
 
 def is_command(chars: str) -> bool:
-    """Whether a text is a command line with one of the tools, which may be continued, and nothing else."""
+    """Whether a text is nothing but a command line of one of the tools, which may span several lines."""
     return next(_PROGRAMS(chars), None) is not None and _NEXT_LINE.search(chars) is None

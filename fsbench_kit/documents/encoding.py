@@ -1,4 +1,4 @@
-"""From a file's bytes to its text: unpacks what is packed, decodes the rest."""
+"""Turns the bytes of a file into text: decompresses if necessary, and decodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
 
 
 LIMIT: Final = 2**31
-"""So many bytes of a file are read, unpacked, and no more: a small file can be packed so that it never ends."""
+"""The maximum number of bytes, uncompressed, to read from a file: a small file can unpack to an endless one."""
 
 _PACKED: Final[tuple[tuple[bytes, Callable[[io.BufferedReader[_Rejoined]], io.BufferedIOBase]], ...]] = (
     (b"\x1f\x8b", lambda packed: gzip.GzipFile(fileobj=packed)),
@@ -30,22 +30,22 @@ _PACKED: Final[tuple[tuple[bytes, Callable[[io.BufferedReader[_Rejoined]], io.Bu
     (b"\xfd7zXZ\0", lzma.LZMAFile),
     (b"\x28\xb5\x2f\xfd", zstd.ZstdFile),
 )
-"""How the files of gzip, bzip2, xz and zstd begin, and what reads them."""
+"""The magic numbers of gzip, bzip2, xz and zstd, and their readers."""
 
 _PIECE: Final = 2**20
 
 
 class Content:
-    """What a file holds, a piece at a time: what was packed by gzip, bzip2, xz or zstd, or else the file as it is.
+    """The content of a file in chunks, decompressed if it is a gzip, bzip2, xz or zstd file.
 
-    Of a file that was cut off or damaged, there is what can be unpacked; of one that is too large, its beginning.
+    For truncated or damaged files this is as much as can be decompressed, for too large files their beginning.
 
     Attributes
     ----------
     size
-        How many bytes of it were read.
+        The number of bytes that have been read.
     diagnostics
-        What was wrong with them.
+        Problems found while reading.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class Content:
         self._pieces = self._read(opener(whole) if opener is not None else whole)
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes: a little more than `size`, if there are as many."""
+        """Return the next bytes: slightly more than `size`, or fewer at the end."""
         data = bytearray()
         while len(data) < size and (piece := next(self._pieces, b"")):
             data += piece
         return bytes(data)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the rest of it."""
+        """Yield the rest of the content."""
         return self._pieces
 
     def _read(self, stream: io.BufferedIOBase) -> Iterator[bytes]:
         try:
-            # read1 gives what it has before it stumbles over what is damaged
+            # read1 returns the data before a damaged part instead of raising at once.
             while piece := stream.read1(_PIECE):
                 if self.size + len(piece) > LIMIT:
                     piece = piece[: LIMIT - self.size].rpartition(b"\n")[0]  # no figure is cut in two
@@ -93,7 +93,7 @@ class Content:
 
 
 class _Rejoined(io.RawIOBase):
-    """A file of which the beginning was read, with its beginning."""
+    """A file whose beginning has already been read, with that beginning put back."""
 
     def __init__(self, head: bytes, file: BinaryIO) -> None:
         self._head, self._file = head, file
@@ -109,7 +109,7 @@ class _Rejoined(io.RawIOBase):
 
 
 class Encoding(NamedTuple):
-    """How a file's bytes encode its text, which begins behind a byte order mark."""
+    """How a file encodes its text, and the size of the byte order mark before it."""
 
     name: str
     errors: str
@@ -127,7 +127,7 @@ _FEWEST_ZEROS: Final = 16
 _CONTROLS: Final = bytes({*range(1, 32), 127} - set(b"\a\b\t\n\v\f\r\x1b"))
 _MOST_CONTROLS: Final = 0.02
 
-# A byte that is no part of UTF-8 decodes to U+DC00 plus its value, and then counts as what Windows writes.
+# Bytes that are not valid UTF-8 decode to U+DC00 plus their value; they are then read as Windows-1252.
 _STRAY_BYTES: Final = {
     0xDC00 + value: bytes([value]).decode("cp1252", errors="ignore") or "\N{REPLACEMENT CHARACTER}"
     for value in range(0x80, 0x100)
@@ -136,10 +136,10 @@ _LONE_SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT C
 
 
 def encoding_of(data: bytes) -> Encoding | None:
-    """Return how a file encodes its text, by its bytes or the first of them; ``None`` where they are no text.
+    """Return the encoding of a file, given its content or its beginning; ``None`` if it is binary.
 
-    A byte order mark decides, or the zero bytes that every other byte of UTF-16 is. Else it is UTF-8; bytes that
-    are not are read as Windows' Latin-1, so that no figure gets lost over a name with an accent.
+    UTF-16 is recognized by its byte order mark or its zero bytes; everything else is UTF-8. Invalid bytes are read
+    as Windows-1252, so that a name with an accent does not make the file unreadable.
     """
     name, first_byte = next(
         ((name, len(mark)) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)),
@@ -152,7 +152,7 @@ def encoding_of(data: bytes) -> Encoding | None:
 
 
 def decode(data: bytes, source: str) -> Text | None:
-    """Return a file's text, or ``None`` where its bytes are no text."""
+    """Return the text of a file, or ``None`` if it is binary."""
     encoding = encoding_of(data)
     if encoding is None:
         return None
@@ -163,7 +163,7 @@ def decode(data: bytes, source: str) -> Text | None:
 
 
 def as_text(chars: str, source: str, encoding: Encoding, first_byte: int, first_line: int = 1) -> Text:
-    """Return a file's text, or a part of it, in which no character stands for a byte that was none."""
+    """Return the text of a file or of a part of it, with lone surrogates replaced."""
     text = Text(
         chars,
         source,
@@ -180,7 +180,7 @@ def as_text(chars: str, source: str, encoding: Encoding, first_byte: int, first_
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
-    """Return the byte order of UTF-16, by the zeros that it has in the letters and digits of English."""
+    """Return the byte order of UTF-16 text without a mark, judging by the zero bytes of its ASCII characters."""
     sample = data[:_SAMPLE]
     zeros = [sample[first::2].count(0) for first in (0, 1)]
     least, most = max(len(sample) // 4, _FEWEST_ZEROS), len(sample) // 40
@@ -192,7 +192,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether a file is no text, as opposed to one in which a crash left zeros."""
+    """Whether a file is not text. Some zero bytes are allowed: crashes leave them in logs."""
     zeros = data.count(0)
     controls = len(data) - len(data.translate(None, _CONTROLS))
     return zeros == len(data) or controls > _MOST_CONTROLS * (len(data) - zeros)

@@ -1,4 +1,4 @@
-"""Undoes what mails do to a text that they carry: base64, quoted-printable."""
+"""Decodes the transfer encodings of mails: base64 and quoted-printable."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _PART: Final = re.compile(
     re.MULTILINE,
 )
 _QUANTUM: Final = 4
-"""So many characters stand for three bytes."""
+"""The number of base64 characters that encode three bytes."""
 
 
 _BASE64: Final = re.compile("64(?<=[bB][aA][sS][eE]64)")
 
 
 def base64_parts(chars: str) -> Iterator[Edit]:
-    """Decode the parts of a mail that are text in base64, each line in its place.
+    """Decode the text parts of a mail that are in base64, line by line.
 
-    What is no text, such as a picture or a packed file, stays as it is.
+    Parts that are not text, such as images or compressed files, are left as they are.
     """
     if _BASE64.search(chars) is None:
         return
@@ -47,7 +47,7 @@ def _decoded_lines(chars: str, start: int, end: int, headers: Message) -> Iterat
         return
     if b"\0" in content:
         return
-    # A carriage return starts a line here too; one line's last bytes can belong to a character of the next one.
+    # Carriage returns become line breaks; a character can span the last bytes of a line and the next line.
     decoder = io.IncrementalNewlineDecoder(_decoder(headers), translate=True)
     coded = ""
     for line in re.finditer(rf"(?P<coded>\S+){_END}", chars[start:end]):
@@ -69,7 +69,7 @@ def _decoder(headers: Message) -> codecs.IncrementalDecoder:
 
 _CODED: Final = re.compile(r"(?:=[0-9A-F]{2}|=[^\S\n]*\n)+")
 _NOT_CODED: Final = re.compile(r"=(?![0-9A-F]{2}|[^\S\n]*$)", re.MULTILINE)
-# A plain log has none of these; of the last one, which ends a line that was too long, it takes several.
+# Plain logs contain none of these. The last, a break in a line that was too long, needs two occurrences.
 _SIGN_OF_CODING: Final = re.compile(r"=3D|=C2=|=A0|=E2=80|(?:^|[\s>\[])=20$|^[^\n]{70,}=[^\S\n]*$", re.MULTILINE)
 _WEAK_SIGNS: Final = 2
 _MAY_BE_CODED: Final = re.compile(r"=(?:3D|C2=|A0|E2=80|20\n|\n| \n)")
@@ -78,8 +78,8 @@ _MAY_BE_CODED: Final = re.compile(r"=(?:3D|C2=|A0|E2=80|20\n|\n| \n)")
 def quoted_printable(chars: str) -> Iterator[Edit]:
     """Decode the quoted-printable parts of a mail.
 
-    ``=20`` is a blank in such a part, and the end of ``bs=20`` elsewhere. So a part is what stands between lines
-    that have another equals sign than one that codes a character or a line break.
+    ``=20`` is a space in quoted-printable, but also the end of ``bs=20``. Parts are therefore delimited by lines
+    that have an equals sign which encodes neither a character nor a line break.
     """
     if _MAY_BE_CODED.search(chars) is None:
         return

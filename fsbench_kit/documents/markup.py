@@ -1,4 +1,4 @@
-"""Undoes what web pages do to a text that they carry: tags, entities."""
+"""Removes the HTML of web pages around a log: tags and entities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IS_HTML: Final = re.compile(
 )
 _ENTITY: Final = r"(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 _MARKUP: Final = re.compile(
-    # Each alternative begins with a character that can stand nowhere else, which makes the search fast.
+    # Each alternative begins with a distinct character, which makes the search fast.
     rf"""<(?: (?P<close>/)?(?P<name>{_ELEMENTS})(?:[\s/](?:(?:"[^"<]*"|'[^'<]*'|[^<>"'])*|[^<>]*))?>
         | (?P<comment>!--|\?|!) )
     | &(?P<entity>{_ENTITY})
@@ -40,15 +40,15 @@ _CODE: Final = {
 }
 _LONGEST_COMMAND: Final = 4000
 _COMMENT_ENDS: Final = {"!--": "-->", "?": ">", "!": ">"}
-# Entities that a page's text has, and a log only after it was copied from a page's source.
+# Entities that occur in the source of a page, and in a log only if it was copied from there.
 _SOURCE_ENTITY: Final = re.compile(r"&(?:nbsp|gt|lt|\#160|\#xa0|\#124|\#60|\#62|\#x3c|\#x3e);", re.IGNORECASE)
 
 
 def hypertext(chars: str) -> Iterator[Edit]:
-    """Remove the tags of HTML, and put line breaks and ``|`` where they set lines and cells apart.
+    """Remove HTML tags, and insert line breaks and ``|`` where they separate lines and cells.
 
-    Names in angle brackets that are no elements of HTML stay: fio prints hosts so. A command in a sentence gets
-    marks where its own have been, so that it shows where the sentence goes on.
+    Names in angle brackets that are not HTML elements are kept, because fio prints host names like that. A command
+    inside a sentence is put in backquotes, which mark where the sentence continues.
     """
     if "<" in chars and _IS_HTML.search(chars) is not None:
         yield from _without_tags(chars)
@@ -66,7 +66,7 @@ def _without_tags(chars: str) -> Iterator[Edit]:
         start, position = match.span()
         kind = match.lastgroup
         if kind == "newline":
-            # The source of a table's row can be broken wherever its cells are.
+            # The source of a table row can be wrapped anywhere between its cells.
             if in_row and not in_preformatted:
                 yield Edit(start, position, " ")
             continue
@@ -93,7 +93,7 @@ def _without_tags(chars: str) -> Iterator[Edit]:
             continue
         found = None if end in unended else re.compile(re.escape(end), re.IGNORECASE).search(chars, position)
         if found is None:
-            unended.add(end)  # it is not looked for again, so that the time stays linear
+            unended.add(end)  # Not searched again, which keeps the time linear.
             continue
         position = found.end()
         if name:
@@ -102,7 +102,7 @@ def _without_tags(chars: str) -> Iterator[Edit]:
 
 
 def _command_end(element: str, chars: str, start: int) -> int:
-    """Return where an element ends that starts at a position, if it is a command, or else -1."""
+    """Return where the element that begins at a position ends, if it contains a command, otherwise -1."""
     tag = _CODE[element].search(chars, start, start + _LONGEST_COMMAND)
     if tag is None or tag["close"] is None:
         return -1

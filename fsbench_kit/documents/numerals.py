@@ -1,8 +1,8 @@
-"""Undoes decimal commas and separators between thousands, which spreadsheets and careful writers put into numbers.
+"""Removes decimal commas and thousands separators, which spreadsheets and editors put into numbers.
 
-Tools print plain digits, with a point before decimals. ``1,234`` alone is doubtful; but the numbers of a log are
-written in one way, and ``12,34`` or ``1,234,567`` or ``1,234.5`` among them tells which. Where nothing tells, or
-some tell one way and some another, nothing is changed.
+Tools print plain digits, with a decimal point. ``1,234`` alone is ambiguous; but all numbers of a log follow one
+convention, and a ``12,34``, ``1,234,567`` or ``1,234.5`` among them reveals it. If none does, or if they
+contradict each other, nothing is changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _written(thousands: str, decimals: str) -> re.Pattern[str]:
     return re.compile(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimals}\d+)?|\d+{decimals}\d+")
 
 
-# Other commas than those of a list of small numbers; the last one of a list follows a number of the list.
+# Commas that cannot belong to a list of small numbers. The last comma of a list follows one of its numbers.
 _SIGN_OF_COMMAS: Final = re.compile(
     r",(?=\d)(?<=\d,)(?:\d{3}(?!\d|,\d{1,2}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{3},)\d+(?!\d|,\S))"
 )
@@ -43,24 +43,24 @@ _SIGN_OF_POINTS: Final = re.compile(r"\.\d{3}(?<=\d\.\d{3})[.,]\d")
 _ENGLISH: Final = _written(",", ".")
 _GERMAN: Final = _written(".", ",")
 _NO_NUMBER: Final = re.compile(r"\d+(?:\.\d+){2,}")
-"""A version, an address, a date."""
+"""A version, an address or a date."""
 _LIST: Final = re.compile(r"\d+(?:,\d+){2,}")
 _LIST_OF_FIO: Final = re.compile(r"\d+(?:,\d+){3}(?![\d.,])")
 _LONGEST_LIST: Final = 80
 _APART: Final = 12
-"""Characters between two lists of one row, as in ``total=7,0,0,0 dropped=0,0,0,0``."""
+"""The maximum number of characters between two lists of one row, as in ``total=7,0,0,0 dropped=0,0,0,0``."""
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2},\d{3}(?!\d)")
 _WHOLE_ROW: Final = re.compile(_ROW)
 _FAR: Final = 800
-"""So far from the beginning of a row the first comma between two digits may stand."""
+"""The maximum distance from the beginning of a row to its first comma between two digits."""
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def numerals(chars: str) -> Iterator[Edit]:
-    """Write the numbers of a log as its tool does.
+    """Rewrite the numbers of a log as its tool prints them.
 
-    fio also prints lists, ``total=7,0,0,0``. With separators between thousands, where one number of a list ends
-    cannot be told: what was a list is made unreadable then.
+    fio also prints lists, such as ``total=7,0,0,0``. With thousands separators it is impossible to tell where a
+    number of a list ends; such lists are made unreadable.
     """
     signs = (sign.start() for sign in _SIGN_OF_COMMAS.finditer(chars))
     tells_nothing = all(_is_in_list_of_fio(chars, sign) or _is_in_row(chars, sign) for sign in signs)
@@ -89,14 +89,14 @@ def numerals(chars: str) -> Iterator[Edit]:
 
 
 def _is_in_list_of_fio(chars: str, comma: int) -> bool:
-    """Whether a comma is one of a list that can be nothing else, as of ``total=2480,2640,0,250``."""
+    """Whether a comma belongs to something that can only be a list of fio, such as ``total=2480,2640,0,250``."""
     start = chars.rfind("=", max(0, comma - _LONGEST_LIST), comma) + 1
     match = _LIST_OF_FIO.match(chars, start)
     return start > 0 and match is not None and comma < match.end() and not _is_written_somehow(match[0])
 
 
 def _is_in_row(chars: str, comma: int) -> bool:
-    """Whether a comma is one of a row of CSV, no part of which is quoted."""
+    """Whether a comma belongs to a CSV row without quoted fields."""
     word = chars[max(0, comma - _FAR) : comma].rsplit(maxsplit=1)[-1]
     match = _WHOLE_ROW.match(chars, comma - len(word))
     return match is not None and comma < match.end() and '"' not in match[0]
@@ -107,7 +107,7 @@ def _is_written_somehow(number: str) -> bool:
 
 
 def _in_lists(found: Sequence[re.Match[str]]) -> Iterator[int]:
-    """Yield which numbers are those of lists: they can be nothing else, or stand beside one."""
+    """Yield the indices of numbers in lists: those that can only be lists, and their neighbours."""
     for step in (1, -1):
         end: int | None = None
         for index in range(len(found))[::step]:

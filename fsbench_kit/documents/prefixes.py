@@ -1,4 +1,4 @@
-"""Removes what stands before each line of a log: the marks of a mail's quotation, times, hosts, comments."""
+"""Removes prefixes from the lines of a log: quotation marks of mails, timestamps, host names, comment signs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit
 
 _LINES: Final = 3
-"""On so many lines one after another a prefix has to stand."""
+"""The number of consecutive lines that must have a prefix."""
 
 _TIME: Final = (
     r"\[?(?:(?:\d{4}-\d\d-\d\d[T\x20])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:\x20?(?:Z|UTC|[+-]\d\d:?\d\d))?"
@@ -25,9 +25,9 @@ _END: Final = r"(?:\x20|$)"
 
 
 class _Prefix(NamedTuple):
-    """A kind of prefix: how it looks, whether all lines have the same one, whether it can be nothing else.
+    """A kind of prefix: its form, whether it is the same on all lines, and whether it cannot be anything else.
 
-    Each has one of its `signs`: a text without them is not searched for it.
+    A text that contains none of its `signs` is not searched for it.
     """
 
     signs: tuple[str, ...]
@@ -37,18 +37,18 @@ class _Prefix(NamedTuple):
 
 
 _PREFIXES: Final = (
-    # > of a quotation, but not of ">=64=0.0%" where a line was broken
+    # The > of a quotation, but not of a wrapped ">=64=0.0%".
     _Prefix((">",), r"(?:>(?!=)[ \t]?){1,9}", is_unmistakable=True),
-    # journalctl, kubectl logs --timestamps, containers' runtimes, services that build software
+    # journalctl, kubectl logs --timestamps, container runtimes, CI services
     _Prefix((":",), rf"{_TIME}(?:{_SPEAKER})?{_END}", is_unmistakable=True),
     # kubectl logs --prefix, docker compose
     _Prefix(("]",), rf"\[[A-Za-z][\w./@\x20-]{{0,200}}\]{_END}", is_same=True),
     _Prefix(("|",), rf"[A-Za-z][\w.-]{{0,80}}\x20{{0,40}}\|{_END}", is_same=True),
-    # pdsh, and programs that say who speaks
+    # pdsh, and programs that name the source of each line
     _Prefix(
         (":",), rf"(?!fio:|WARNING:|FATAL:|ERROR:)[\w.'-]{{1,80}}(?:\x20[\w.-]{{1,80}})?:{_END}", is_same=True
     ),
-    # comments, quotations with a bar, lines of a patch
+    # Comments, quotations with a bar, lines of a patch
     _Prefix(("#", "//", "*"), rf"(?:\#{{1,9}}|//|\*){_END}"),
     _Prefix(("|",), r"\|(?![^\n]*\|[ \t]*$)(?![ \t]*\d+\.\d+th=)\x20?"),
     _Prefix(("+",), r"\+(?!\+)"),
@@ -56,20 +56,20 @@ _PREFIXES: Final = (
 )
 
 
-# A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
+# Searching for a line break is fast, whereas ^ is tried at every character. Most logs are done after this.
 _MAY_HAVE_PREFIXES: Final = re.compile(r"(?:\n[ \t]*+[\w\[>|#/*+.'-][^\n]*+){2,}+")
 
 
 @lru_cache(maxsize=1)
 def _stretches(chars: str) -> list[tuple[int, int]]:
-    """Return the stretches whose lines begin as those with prefixes do, unlike lines of JSON."""
+    """Return the stretches whose lines begin as those with prefixes do, and not as lines of JSON."""
     first = chars.find("\n")
     spans = (match.span() for match in _MAY_HAVE_PREFIXES.finditer(chars))
     return [(start if start > first else 0, end) for start, end in spans]
 
 
 def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
-    """Return what finds the prefixes of a kind that stand before the lines of a log."""
+    """Return a function that finds prefixes of one kind before the lines of logs."""
     other = r"(?P=prefix)" if prefix.is_same else f"(?:{prefix.pattern})"
     block = re.compile(
         rf"^[ \t]*+(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*+{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
@@ -91,7 +91,7 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
         if not blocks:
             return
         if prefix.is_same or prefix.is_unmistakable:
-            # It stands on other lines too: between them are lines that somebody put in.
+            # Remove it from other lines, too: unrelated lines can come between blocks.
             said = {match["prefix"] for match in blocks}
             stretches = [(0, len(chars))]
         else:
@@ -106,9 +106,9 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
 
 
 def _is_log(prefix: _Prefix, bare: str) -> bool:
-    """Whether lines are those of a log once their prefixes are gone.
+    """Whether lines without their prefixes are a log.
 
-    fio can print a job's name before several lines in a row, but then the rest of them begins alike.
+    fio may print the name of a job before several lines in a row, but then the remaining lines begin alike.
     """
     first_words = {line.split(None, 1)[0] for line in bare.split("\n") if line.strip()}
     return (prefix.is_unmistakable or len(first_words) >= _LINES) and bool(sniff(bare))

@@ -1,11 +1,11 @@
-r"""Undoes what copying did to a log: mails, web pages, terminals, wrappers, word processors.
+r"""Reverses the damage done to logs by mails, web pages, terminals, wrapping and word processors.
 
-Each kind of repair is a search for edits, so that every character keeps its place in the file. A repair is made
-only where its symptom leaves no doubt, and a text without symptoms passes through as it is. What a repair cannot
-restore it leaves alone, or makes unreadable, so that it shows up as unread: figures are never guessed.
+Each kind of repair is a search for edits, so that every character keeps its position in the file. A repair is made
+only if its symptom is unambiguous; text without symptoms is unchanged. What a repair cannot restore is left alone
+or made unreadable, so that it is reported as unread: figures are never guessed.
 
-The order matters: what was applied last is undone first. A log with colours was put into a JSON string, the page
-with it was quoted in a mail, and the mail was encoded.
+The order matters, because the last transformation has to be undone first: a log with colours was put into a JSON
+string, that was quoted in a mail, and the mail was encoded.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from fsbench_kit.model.units import MOST_DIGITS
 
 
 class Repair(NamedTuple):
-    """A kind of repair, by its diagnostic's code, and the edits of a text that it made."""
+    """A kind of repair, identified by its diagnostic code, with the edits that it made to a text."""
 
     code: str
     text: Text
     edits: list[Edit]
 
     def starts(self, runs: Iterable[Run]) -> list[int]:
-        """Return where in the file it was made in some runs.
+        """Return the byte offsets in the file of the repairs that were made inside the given runs.
 
-        Lost bytes count wherever they were: a log may have stood there.
+        Lost bytes always count: they may have been a log.
         """
         if self.code == "ZERO_BYTES":
             found = set(range(len(self.edits)))
@@ -54,15 +54,15 @@ class Repair(NamedTuple):
 
 
 def repair(text: Text) -> tuple[Text, list[Repair]]:
-    """Return a text as it was before it was mangled, and the kinds of repairs that this took."""
+    """Return a text as it was before it was damaged, and the kinds of repairs that were necessary."""
     if "\r" in text.chars:
-        # A carriage return starts a line: progress is printed over the progress before it.
+        # A carriage return starts a line: progress output overwrites earlier progress.
         text = text.replaced(text.chars.replace("\r\n", " \n").replace("\r", "\n"))
     return _repaired(text, _REPAIRS)
 
 
 def repair_log(text: Text) -> tuple[Text, list[Repair]]:
-    """Repair the text of one tool's logs, in what shows by holding their figures against each other only."""
+    """Repair the text of one tool's logs where damage shows only when their figures are compared."""
     return _repaired(text, _REPAIRS_OF_LOGS)
 
 
@@ -83,7 +83,7 @@ _ZEROS: Final = re.compile("(?P<line_start>^)?\0+", re.MULTILINE)
 
 
 def _zero_bytes(chars: str) -> Iterator[Edit]:
-    """Put a mark that no figure holds where zeros are, so that the digits around them are not taken for one."""
+    """Replace zero bytes by a mark that no figure contains, so that digits on both sides are not joined."""
     if "\0" not in chars:
         return
     for match in _ZEROS.finditer(chars):
@@ -91,7 +91,7 @@ def _zero_bytes(chars: str) -> Iterator[Edit]:
         yield Edit(match.start(), match.end(), mark if match["line_start"] is None else f"{mark}\n")
 
 
-# A stretch without a quote or a line break, in which a back-slash is followed by any character.
+# A stretch without quotes or line breaks, in which a backslash escapes the next character.
 _STRING: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
 _LINE: Final = re.compile(r"^[^\n]*\\n[^\n]*", re.MULTILINE)
 _OPENING: Final = re.compile(r"""(?<![^\s:=,(\[{b])["']""")
@@ -102,18 +102,18 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\n", "b": "\b", "f": "\n", "e": "
 
 
 def _escapes(chars: str) -> Iterator[Edit]:
-    r"""Undo the escapes of a string (of JSON, Python, ...) that holds a whole log: \n, \t, \", \u001b."""
-    if "\\" not in chars or "\\n" not in chars:  # for a single character a text is searched far faster
+    r"""Undo the escapes of a string (of JSON, Python, ...) that contains a whole log: \n, \t, \", \u001b."""
+    if "\\" not in chars or "\\n" not in chars:  # searching for a single character is far faster
         return
     for line in _LINE.finditer(chars):
         strings = [match.span() for match in _STRING.finditer(chars, *line.span())]
         logs = [(start, end) for start, end in strings if _is_escaped_log(chars[start:end])]
         if not logs:
             continue
-        # Quotes that belong to the log end no string: whatever lies between the log's parts is of it as well.
+        # Quotes inside the log do not end the string: everything between parts of the log belongs to it.
         escapes = [match for span in strings for match in _ESCAPE.finditer(chars, *span)]
         edits = [Edit(match.start(), match.end(), _unescaped(match)) for match in escapes]
-        # What stands on the other side of the string's own quotes is no part of the log.
+        # Text beyond the string's own quotes does not belong to the log.
         opening = _OPENING.search(chars, max(logs[0][0] - 1, line.start()), edits[0].start)
         closing = _CLOSING.search(chars, edits[-1].end, line.end())
         edits += (Edit(*quote.span(), "\n\n") for quote in (opening, closing) if quote is not None)
@@ -123,7 +123,7 @@ def _escapes(chars: str) -> Iterator[Edit]:
 def _is_escaped_log(string: str) -> bool:
     if string.count("\\n") < _LINE_BREAKS_OF_A_LOG:
         return False
-    log = _ESCAPE.sub(_unescaped, _ESCAPE.sub(_unescaped, string))  # it can be a string inside a string
+    log = _ESCAPE.sub(_unescaped, _ESCAPE.sub(_unescaped, string))  # a string can be nested in another
     return bool(sniff(_CONTROL_SEQUENCE.sub("", log)))
 
 
@@ -148,7 +148,7 @@ _MOST_COLUMNS: Final = 500
 
 
 def _terminal(chars: str) -> Iterator[Edit]:
-    """Remove colours; a cursor that moves elsewhere starts a line."""
+    """Remove control sequences such as colours; moving the cursor elsewhere starts a new line."""
     escapes_lost = "\x1b" not in chars and "[0m" in chars
     has_carets = "^" in chars and "^[[" in chars
     if not escapes_lost and not has_carets and not any(sign in chars for sign in ("\x1b", "\x9b", "\a")):
@@ -169,7 +169,7 @@ _OVERSTRUCK: Final = re.compile(r"[^\n\x08]*\x08[^\n]*")
 
 
 def _backspaces(chars: str) -> Iterator[Edit]:
-    """Print each line over itself, as a terminal does."""
+    """Apply backspaces by overwriting characters, as a terminal does."""
     if "\b" not in chars:
         return
     for line in _OVERSTRUCK.finditer(chars):
@@ -189,10 +189,10 @@ _FEWEST_WRAPS: Final = 3
 
 
 def _wraps(chars: str) -> Iterator[Edit]:
-    """Join what a terminal broke in the middle of a word, all at one width, which no line exceeds.
+    """Join lines that a terminal broke in the middle of words, all at the same width, which no line exceeds.
 
-    A break at a space needs no repair, as formats read across line breaks. A mail breaks only there, so that many
-    of its lines are a little shorter than its width.
+    Breaks at spaces need no repair, because formats read across line breaks. Mails break only at spaces, which
+    makes many of their lines slightly shorter than the width.
     """
     lines = chars.split("\n")
     width = max(map(len, lines))
@@ -209,14 +209,14 @@ def _wraps(chars: str) -> Iterator[Edit]:
         if len(line) == width and not line[-1:].isspace() and following and not following[0].isspace():
             breaks.append(position)
             broken.append((line, following))
-    # What is left of a line can have any length; the rows of a table are all about as long.
+    # The rest of a wrapped line can have any length, whereas the rows of a table are about equally long.
     rows = sum(width - 8 <= len(rest) < width for _, rest in broken)
     if len(breaks) >= _FEWEST_WRAPS and 4 * rows <= len(breaks) and not _are_between_words(broken, chars):
         yield from (Edit(position, position + 1, "") for position in breaks)
 
 
 def _are_between_words(broken: Sequence[tuple[str, str]], chars: str) -> bool:
-    """Whether lines were broken where there was a space: the words on both sides stand elsewhere by themselves."""
+    """Whether lines were broken at spaces: the words on both sides also occur by themselves elsewhere."""
     sides = [(line.split()[-1], rest.split()[0]) for line, rest in broken]
     elsewhere = Counter(chars.split())
     elsewhere.subtract(word for side in sides for word in side)
@@ -240,7 +240,7 @@ def _spaces(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), "\n")
         elif match["width"] is not None:
             yield Edit(match.start(), match.end(), "")
-        elif match["separator"] is None:  # a thin space among digits stands between thousands, and not for a blank
+        elif match["separator"] is None:  # a thin space between digits is a thousands separator, not a blank
             yield Edit(match.start(), match.end(), " " * len(match[0]))
 
 
@@ -248,7 +248,7 @@ _LAST_OF_ASCII: Final = 127
 
 
 def _beyond_ascii(pattern: re.Pattern[str], chars: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern that begin with a character beyond ASCII, of which most texts have few."""
+    """Yield matches of a pattern that begin with a non-ASCII character; most texts have few of these."""
     if chars.isascii():
         return
     codes = np.frombuffer(chars.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -271,7 +271,7 @@ _PUNCTUATION: Final = re.compile(
 
 
 def _punctuation(chars: str) -> Iterator[Edit]:
-    """Undo what word processors do; where a line has plain quotes, the others on it are meant as they are."""
+    """Undo typographic punctuation, except for quotes on lines that also have plain ones of the same kind."""
     line_end, on_line = -1, ""
     for match in _beyond_ascii(_PUNCTUATION, chars):
         if match.start() > line_end:
@@ -296,10 +296,10 @@ _MESSAGES: Final = re.compile(rf"(?:{_MESSAGE.pattern.replace('?P<message>', '')
 
 
 def _messages(chars: str) -> Iterator[Edit]:
-    """Take out what the kernel said on a console, each to the end of its line: what it cut in two goes on there.
+    """Remove kernel messages from console output, up to the end of line: the line they interrupt continues there.
 
-    Between lines of digits it may have cut a number in two, which becomes unreadable. Where the messages
-    themselves are a log, it was printed through the kernel.
+    A message between two digits may have split a number, which is made unreadable. If the messages themselves
+    contain a log, it was printed through the kernel log.
     """
     if _SIGN_OF_A_MESSAGE.search(chars) is None:
         return
@@ -321,7 +321,7 @@ _MARKDOWN_ESCAPE: Final = re.compile(r"\\[_\[|*>]")
 
 
 def _markdown(chars: str) -> Iterator[Edit]:
-    r"""Remove the back-slash of ``\_`` and the stars of a figure in bold type."""
+    r"""Remove the backslash of ``\_`` and the asterisks of figures in bold."""
     if not ("*" in chars and "**" in chars) and not ("\\" in chars and _MARKDOWN_ESCAPE.search(chars)):
         return
     is_bold = False
@@ -338,8 +338,8 @@ _ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 def _overlong_numbers(chars: str) -> Iterator[Edit]:
-    """Put what is no number, as tools print it, for one that has more digits than can be computed with."""
-    # A search for many digits in a row takes ten times as long as one for many zeros.
+    """Replace numbers with too many digits for arithmetic by ``nan``."""
+    # Searching for a run of digits takes ten times as long as searching for a run of zeros.
     if not chars.isascii() or b"0" * MOST_DIGITS in chars.encode().translate(_ALL_ZEROS):
         for match in _OVERLONG.finditer(chars):
             yield Edit(match.start(), match.end(), "nan".rjust(len(match[0])))
@@ -349,7 +349,7 @@ _REPAIRS: Final[tuple[_Search, ...]] = (
     ("REPAIRED_CODING", mails.base64_parts),
     ("ZERO_BYTES", _zero_bytes),
     ("REPAIRED_ESCAPES", _escapes),
-    ("REPAIRED_ESCAPES", _escapes),  # a string inside a string
+    ("REPAIRED_ESCAPES", _escapes),  # a string nested in another
     ("REPAIRED_TERMINAL", _terminal),
     ("REPAIRED_TERMINAL", _backspaces),
     ("REPAIRED_CODING", mails.quoted_printable),

@@ -1,7 +1,7 @@
-"""Finds in a text of any length the stretches that hold logs, and lets go of the rest.
+"""Finds the stretches of a text of any length that contain logs, and discards the rest.
 
-The text is gone through in windows. One that has what every log has (`Format.SIGN`) is searched for marks, also
-after repair; only what stands around marks is kept.
+The text is processed in windows. Those that match the `SIGN` of a format are searched for its signatures, before
+and after repair; only windows near signatures are kept.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from fsbench_kit.formats import FORMATS
 from fsbench_kit.formats.text import Text
 
 WINDOW: Final = 2**13
-"""So many characters are looked at together, or some less, to the end of a line."""
+"""The size of a window in characters; it ends at the end of a line."""
 
 BEFORE: Final = 16
 AFTER: Final = 64
-"""So many windows are kept before a log's first mark, and after its last one: commands, bins, long endings."""
+"""The number of windows to keep before the first and after the last signature: commands, bins, long endings."""
 
 GAP: Final = 256
-"""So many windows without marks may stand inside a log: progress that was shown for hours."""
+"""The maximum number of windows without signatures inside a log: hours of progress output."""
 
 _TOGETHER: Final = 128
 _OVERLAP: Final = 2048
-# A mail hides its logs in base64, a terminal those that were printed over something else.
+# Logs can be hidden by base64 in a mail, and by overprinting in a terminal capture.
 _HIDDEN: Final = r"transfer-encoding:\W*base64|\x08"
-# One expression for all of them would be a hundred times slower.
+# One expression for all signs would be a hundred times slower.
 _SIGNS: Final = tuple(rf"(?i){sign}" for sign in (*(log_format.SIGN for log_format in FORMATS), _HIDDEN))
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of a text, and where in the file it stands."""
+    """A part of a text, and its position in the file."""
 
     chars: str
     byte: int
@@ -50,7 +50,7 @@ class Stretch:
 
 
 def around_logs(pieces: Iterable[bytes], encoding: Encoding, most: int) -> Iterator[Stretch]:
-    """Yield the stretches of a text around the marks of logs, in its order, until there are `most` characters."""
+    """Yield the stretches of a text around logs in order, stopping once there are more than `most` characters."""
     length = 0
     kept: list[Stretch] = []
     passed: deque[Stretch] = deque()
@@ -76,7 +76,7 @@ def _joined(windows: Sequence[Stretch]) -> Stretch:
 
 
 def _windows(pieces: Iterable[bytes], encoding: Encoding) -> Iterator[Stretch]:
-    """Yield a text in windows of whole lines. A line that is far longer is cut at a blank, if it has one."""
+    """Yield a text in windows of whole lines. Lines that are much longer are cut at a blank, if they have one."""
     decoder = codecs.getincrementaldecoder(encoding.name)(encoding.errors)
     byte, line, chars = encoding.first_byte, 1, ""
     skipped = encoding.first_byte
@@ -97,10 +97,10 @@ def _windows(pieces: Iterable[bytes], encoding: Encoding) -> Iterator[Stretch]:
 
 
 def _searched(windows: Iterator[Stretch]) -> Iterator[tuple[Stretch, bool]]:
-    """Yield each window, and whether marks of logs stand in it."""
+    """Yield each window, and whether it contains signatures of logs."""
     before = ""
     while batch := list(islice(windows, _TOGETHER)):
-        chars = []  # marks can begin in the window before
+        chars = []  # signatures can begin in the window before
         for window in batch:
             chars.append(before + window.chars)
             before = window.chars[-_OVERLAP:]
@@ -115,7 +115,7 @@ def _encodable(chars: str) -> str:
 
 
 def _has_marks(chars: str) -> bool:
-    """Whether a log shows in a text as it stands, or once it is repaired."""
+    """Whether a text has signatures of a log, as it is or after repair."""
     return _is_marked(chars) or _is_marked(repair(Text(chars))[0].chars)
 
 

@@ -1,7 +1,7 @@
-"""Cuts a text into segments with logs of one format each, and reads them.
+"""Cuts a text into segments that contain logs of one format each, and reads them.
 
-``fio --output-format=normal,json`` prints its header, the JSON document, and only then its report. So what begins
-in one place can end in another, with segments of other formats between them: it is one segment.
+``fio --output-format=normal,json`` prints the header of its report, then the JSON document, then the rest of the
+report. A segment can therefore continue after segments of other formats.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fsbench_kit.model.records import Diagnostic, Record, Run
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a text that holds logs of one format, with what stands around them.
+    """A part of a text that contains logs of one format, and the text around them.
 
-    It can have several spans: what stands between them is left out.
+    It can have several spans; the text between them is left out.
     """
 
     text: Text
@@ -31,12 +31,12 @@ class Segment:
 
     @cached_property
     def records(self) -> list[Record]:
-        """What the format says."""
+        """The records that the format yields."""
         return list(self.log_format.parse(self._read[0]))
 
     @property
     def repairs(self) -> list[Repair]:
-        """What was repaired for the format."""
+        """The repairs that were made for the format."""
         return self._read[1]
 
     @cached_property
@@ -52,12 +52,12 @@ class Segment:
 
     @property
     def lacks_parts(self) -> bool:
-        """Whether a log in it is not all that its tool prints."""
+        """Whether a log in it is incomplete."""
         return any(isinstance(record, Diagnostic) and record.code == "INCOMPLETE_LOG" for record in self.records)
 
     @cached_property
     def is_all_log(self) -> bool:
-        """Whether nothing stands in it but runs, and the progress of a run."""
+        """Whether it contains nothing but runs and their progress."""
         position = self.spans[0][0]
         for start, end in sorted(self._logs()):
             if self.text.chars[position : max(start, position)].strip():
@@ -73,17 +73,17 @@ class Segment:
 
 
 def segments(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
-    """Yield the segments of a text, whose command lines are given."""
+    """Yield the segments of a text whose command lines are given."""
     for _, group in groupby(_cut(text, given), key=lambda segment: segment.log_format.TOOL.name):
         alone = list(group)
         yield from _without_loose_beginnings(_joined(alone)) if len(alone) > 1 else alone
 
 
 def _cut(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
-    """Yield a segment for each part of a text that shows one format.
+    """Yield a segment for each part of a text that has signatures of one format.
 
-    Between two formats the text is cut at the start of the line on which the second one shows, or before the
-    command line of its tool. Nothing is left out.
+    The text between two formats is cut at the start of the line with the second format's first signature, or
+    before the command line of its tool. Nothing is left out.
     """
     found = sniff(text.chars)
     streaks = [list(group) for _, group in groupby(found, key=lambda mark: mark[1])]
@@ -99,9 +99,9 @@ def _cut(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
 
 
 def _joined(alone: Sequence[Segment]) -> list[Segment]:
-    """Put segments of one format together that have nothing but logs of other formats between them.
+    """Join segments of one format that have only logs of other formats between them.
 
-    What has a beginning of its own does not end what began before.
+    A segment that begins a log of its own does not complete an earlier one.
     """
     joined: dict[int, Segment] = {}
     latest: dict[str, tuple[int, int]] = {}
@@ -119,9 +119,9 @@ def _joined(alone: Sequence[Segment]) -> list[Segment]:
 
 
 def _without_loose_beginnings(found: Sequence[Segment]) -> Iterator[Segment]:
-    """Leave what begins a log and has no end to the log of another format that follows.
+    """Merge an incomplete segment without runs into the following segment, which is of another format.
 
-    With ``--output-format=json`` behind a job on its command line, fio prints the header of that job nevertheless.
+    With ``--output-format=json`` after a job on its command line, fio prints the header of that job nevertheless.
     """
     start: int | None = None
     for segment, follower in zip_longest(found, found[1:]):
