@@ -1,13 +1,14 @@
-"""All knowledge of log formats: one module or package for each tool and format, and nothing about them elsewhere.
+"""All knowledge of log formats: each tool and format has one module or package, and nothing is known elsewhere.
 
-A module here that has a function `parse` is a format; the others help formats. A format has a docstring that says
-which versions it reads and what each field means; `TOOL`, which says all that others need to know of its tool;
-`SIGN`, which tells fast where no log of it can be; `signatures`, which finds what only its logs have; and `parse`,
-which turns a text with such a log into a stream of records. It may have `CLEAN`, with which logs that are printed
-alike are read together (see `fsbench_kit.formats.clean`); or, where a glance tells undamaged logs, `together`,
-which reads these among many texts, and `undamaged`, which returns the records of one, and ``None`` for any other.
+A module with a function `parse` is a format; the others are helpers. A format has a docstring that says which
+versions it reads and what each field means; `TOOL`, which describes its tool; `SIGN`, which quickly rules out text
+without its logs; `signatures`, which finds what only its logs contain; and `parse`, which turns a text that
+contains logs into a stream of records. It may have `CLEAN`, which enables logs with the same layout to be read
+together (see `fsbench_kit.formats.clean`). If undamaged logs can be recognized cheaply, it may have `together`,
+which reads such logs among many texts, and `undamaged`, which returns the records of one, and ``None`` for any
+other text.
 
-To add a format, copy `_template` to a module of a new name: whoever needs to know of it asks `FORMATS` or `TOOLS`.
+To add a format, copy `_template` to a new module; the rest of the package finds it through `FORMATS` or `TOOLS`.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from fsbench_kit.model.records import Record
 
 
 class Format(Protocol):
-    """What every module of a format offers."""
+    """The interface of a format's module."""
 
     @property
     def TOOL(self) -> Tool:  # noqa: N802
-        """The tool whose logs these are."""
+        """The tool that prints these logs."""
 
     @property
     def SIGN(self) -> str:  # noqa: N802
-        """A regular expression, in small letters and without look-around, for what a log has even if mangled.
+        """A regular expression, in lower case and without look-around, that matches every log, even a damaged one.
 
-        Other text may have it as well. Only where it stands is a large text searched for signatures.
+        It may match other text as well. Large texts are searched for signatures only where it matches.
         """
 
     def signatures(self, chars: str) -> Iterator[int]:
-        """Yield where in a text something stands that only a log of this format has, in the text's order.
+        """Yield the positions in a text of strings that only logs of this format contain, in ascending order.
 
-        The first signature of a log stands on its first line, or as near to it as can be.
+        The first signature of a log is on its first line, or as close to it as possible.
         """
 
     def parse(self, text: Text) -> Iterator[Record]:
-        """Yield what the text says, in its order; what is wrong with it comes as diagnostics.
+        """Yield the records of a text in order; problems are reported as diagnostics.
 
-        Other text may stand before, between and after the logs.
+        There may be other text before, between and after the logs.
         """
 
 
@@ -57,25 +58,25 @@ def _formats() -> Iterator[Format]:
 
 
 FORMATS: Final[tuple[Format, ...]] = tuple(_formats())
-"""The formats, in the order of their names."""
+"""The formats, sorted by name."""
 
 TOOLS: Final = {log_format.TOOL.name: log_format.TOOL for log_format in FORMATS}
-"""The tools whose logs are read, by their names."""
+"""The tools whose logs are read, by name."""
 
 
 def name(log_format: Format) -> str:
-    """Return a format's name, which is that of its module."""
+    """Return the name of a format, which is that of its module."""
     return str(getattr(log_format, "__name__", "")).rpartition(".")[2]
 
 
 def sniff(chars: str) -> list[tuple[int, Format]]:
-    """Return where in a text signatures of logs stand, and of which format each is, in the text's order."""
+    """Return the positions of log signatures in a text and the format of each, in ascending order."""
     found = [(position, log_format) for log_format in FORMATS for position in log_format.signatures(chars)]
     return sorted(found, key=lambda signature: signature[0])
 
 
 def known_logs(tools: Iterable[Tool] = TOOLS.values()) -> str:
-    """Say in words of which tools logs are read.
+    """Return the names of the tools as words of a sentence.
 
     >>> known_logs([TOOLS["fio"], TOOLS["sysbench"], TOOLS["iozone"]])
     'fio, sysbench fileio or iozone'

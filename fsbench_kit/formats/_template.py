@@ -1,18 +1,18 @@
-"""Logs of ``example``, which writes a file and reads it again: version 1.2. Copy this module to add a format.
+"""Logs of ``example``, which writes a file and reads it back: version 1.2. Copy this module to add a format.
 
-Say in the first sentence what the logs are and of which versions; it stands in the table of formats. Then say what
-each figure means, in which unit it is, how it was shortened, and where the tool's source or manual says so::
+Say in the first sentence what the logs are and of which versions: it appears in the table of formats. Then say for
+each figure what it means, its unit, how it is rounded, and where the tool's source or manual says so::
 
     example 1.2: 4 threads
     write: 123.4 MB/s, 0.81 s
     read: 0.0 MB/s, 12.50 s
     done
 
-``MB/s`` are 10^6 bytes per second, rounded to one decimal; times are cut off after two. A rate that prints as 0.0
-is below its last digit, and is censored. A log without ``done`` was cut off.
+``MB/s`` are 10^6 bytes per second, rounded to one decimal; times are truncated after two. A rate printed as 0.0 is
+below its last digit, and therefore censored. A log without ``done`` was cut off.
 
-What else a format needs: a log that the tool itself printed, as ``tests/data/example/1.2-report.txt``, and a test
-``tests/formats/test_example.py`` that reads it, and damaged copies of it. `make reference` writes its page.
+A format also needs a log that was printed by the tool itself, such as ``tests/data/example/1.2-report.txt``, and a
+test, ``tests/formats/test_example.py``, that reads it and damaged copies of it. `make reference` writes its page.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Record
 
-# What others need to know of the tool: study.toml, the search for command lines, messages, ... An option
-# that the vocabulary has no word for needs no mention; it becomes a setting like example.-q.
+# Describes the tool to the rest of the package: study.toml, the search for command lines, messages, ... Options
+# without a word in the vocabulary need no entry; they become settings such as example.-q.
 TOOL: Final = Tool(
     name="example",
     command=getopt_command_line(
@@ -39,14 +39,14 @@ TOOL: Final = Tool(
     told=("threads",),
 )
 
-# What every log of it has, however it was mangled, in small letters; and what no other text has.
+# What every log contains however it was damaged, in lower case; and what no other text contains.
 SIGN: Final = r"example\W+\d"
 signatures: Final = Signatures({"example": r"\bexample\s+\d+\.\d+:\s+\d+\s+threads?\b"})
 
-# The phrases of a log. A space stands for any white space, also none, because copies lose and gain it. What no
-# phrase covers is given as UNREAD, so that no figure gets lost.
+# The phrases of a log. A space matches any white space, including none, because copies lose and gain it. Text that
+# no phrase matches becomes an UNREAD token, so that no figure is lost.
 _LEXER: Final = Lexer(
-    command=r"^[^\n]{0,100}?\bexample\s+-[^\n]*",  # which is read where documents are cut
+    command=r"^[^\n]{0,100}?\bexample\s+-[^\n]*",  # read by `documents`, which cuts out the logs
     heading=r"\bexample (?P<version>\d+\.\d+): (?P<threads>\d{1,6}) threads?\b",
     step=r"\b(?P<operation>read|write): (?P<rate>\d+\.\d) MB/s, (?P<elapsed>\d+\.\d\d) s\b",
     done=r"^ done$",
@@ -54,12 +54,12 @@ _LEXER: Final = Lexer(
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Return a run for each log, and a diagnostic for whatever holds a figure and is not understood."""
+    """Yield a run for each log, and a diagnostic for each figure that is not understood."""
     return headed_logs(text, _LEXER, _records, skipped={"command"})
 
 
 def _records(log: list[Token]) -> Iterator[Record]:
-    """Yield the run that the phrases of one log tell of, and what is to be said about it."""
+    """Yield the run that the phrases of one log describe, and its diagnostics."""
     heading, *others = log
     threads = int(heading["threads"] or "")
     run = RunBuilder(heading.text)

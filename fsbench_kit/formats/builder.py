@@ -1,8 +1,8 @@
-"""Collects what a format reads of one run: one sink for measurements, settings, bins, series and remarks.
+"""Collects the contents of one run: measurements, settings, bins, series and diagnostics.
 
-A format makes a `RunBuilder` for each run. For each number that the log prints it says once what the number is of
-(a `Place`, and the metric and statistic), where it stands (a `Printed`), in which unit it is and how the tool
-shortened it. The builder finds the value, the interval of true values, and the line::
+A format creates a `RunBuilder` for each run. For each number in the log it states what the number is (a `Place`, a
+metric and a statistic), where it is printed (a `Printed`), its unit, and how the tool rounded it. The builder
+determines the value, the interval of true values, and the line::
 
     run = RunBuilder(text)
     run.set("engine", "libaio", position)
@@ -14,10 +14,10 @@ shortened it. The builder finds the value, the interval of true values, and the 
     run.say("RUN_FAILED", "fio reports an error.", token.start, token.end)
     yield from run.records(TOOL, start, end, duration=1.5)
 
-What a log does not print is ``None`` in place of a `Printed`, and is passed over. A format never makes a
-measurement of its own, nor changes one that it holds: whatever is special about a print is an argument
-of `RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later is told by the number that
-`RunBuilder.add` returned, with `RunBuilder.amend`. Measurements are made of all that when they are asked for.
+What a log does not print is passed as ``None`` instead of a `Printed`, and ignored. Formats neither create nor
+modify measurements themselves: special properties of a print are arguments of `RunBuilder.add` (`number`,
+`bounds`, `zero`, `factor`). What a log reveals only later is applied by `RunBuilder.amend`, to the numbers that
+`RunBuilder.add` returned. Measurements are created when they are first requested.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Column: TypeAlias = "Sequence[_T] | NDArray[Any]"
 
 
 class _Row(NamedTuple):
-    """A measurement as it was added, by its columns; what it is of and its print stay together."""
+    """A measurement as added; its place and its print are not yet expanded into columns."""
 
     place: Place
     metric: str
@@ -75,17 +75,17 @@ class _Row(NamedTuple):
 
 
 class RunBuilder:
-    """What was read of one run so far.
+    """The contents of one run that have been read so far.
 
     Parameters
     ----------
     text
-        The text in which all positions are that it is given.
+        The text that all positions refer to.
 
     Attributes
     ----------
     settings, series, diagnostics
-        What was kept, in its order. What was made elsewhere is appended.
+        The collected items, in order. Items that were created elsewhere can be appended.
     """
 
     def __init__(self, text: Text) -> None:
@@ -127,43 +127,43 @@ class RunBuilder:
         Parameters
         ----------
         place, metric, statistic
-            What it is.
+            What is measured.
         printed
-            How and where it is printed; ``None`` where it is not.
+            The number as printed, with its position; ``None`` if it is not printed.
         unit, rounding, digits
             How the tool prints it; see `fsbench_kit.model.units.quantity`.
         name
-            What the format calls it, for its cross-checks.
+            The name by which the cross-checks of the format refer to it.
         number
-            The number that the print stands for, where it is not the print itself: ``83.5`` for ``1:23.50``.
+            The number that the print stands for, if it is not the print itself: ``83.5`` for ``1:23.50``.
         factor
-            By what the tool's unit is larger than `unit`.
+            The ratio of the tool's unit to `unit`.
         spread
-            By what the smallest true value is smaller, and the largest one larger, than the print alone tells.
+            The factor by which the interval of true values extends beyond what the print implies, on both sides.
         bounds
-            The smallest and largest true value that print like this, in the base unit, where `rounding` does not
-            tell. With an end that is open the measurement is censored.
+            The smallest and largest true value, in the base unit, if `rounding` does not determine them. If one
+            end is open, the measurement is censored.
         zero
-            What a 0 says: that it was measured; that it is below the last digit (``censored``); or nothing.
+            What a 0 means: ``measured``; ``censored``, which is below the last digit; or ``missing``.
         samples
-            How many values a mean or deviation was taken over, or where that is printed.
+            The number of values behind a mean or deviation, or where it is printed.
         primary
             Whether this is the print to use.
         within
-            The phrase that shows what is wrong with it, where a cross-check finds something.
+            The phrase to show if a cross-check fails.
         rule, may_lack_carry
-            What is special about the print, and also about others in its place; see
-            `fsbench_kit.model.records.How`. `rule` tells where `bounds` come from.
+            Properties of the print that also apply to other logs' prints in the same place; see
+            `fsbench_kit.model.records.How`. `rule` computes the `bounds`.
 
         Returns
         -------
         int or None
-            The measurement's number, for `amend` and ``measurements``; ``None`` if nothing was printed.
+            The number of the measurement, for `amend` and `measurements`; ``None`` if nothing was printed.
 
         Raises
         ------
         ValueError
-            If what is printed is no number.
+            If the print is not a number.
         """
         if printed is None:
             return None
@@ -204,10 +204,10 @@ class RunBuilder:
         how: How | None = None,
         primary: bool = True,
     ) -> int | None:
-        """Add a measurement that has no value: a mark stands in place of a number, or what is not a number.
+        """Add a measurement without a value: the log has a mark or something else in place of a number.
 
-        `low` and `high` are what is known of it all the same, in the base unit. With a `how`, any other number in
-        its place would say as much.
+        `low` and `high` are the known bounds, in the base unit. With a `how`, the outcome would be the same for
+        any other number in its place.
         """
         if printed is None:
             return None
@@ -219,7 +219,7 @@ class RunBuilder:
 
     @property
     def measurements(self) -> Sequence[Measurement]:
-        """The measurements that were added, by their numbers."""
+        """The measurements that were added, indexed by number."""
         if new := self._rows[len(self._made) :]:
             positions = np.array([row.printed.position for row in new], np.intp)
             lines, starts = self.text.lines(positions), self.text.bytes(positions)
@@ -227,9 +227,9 @@ class RunBuilder:
         return self._made
 
     def first(self, place: Place, metric: str, statistic: str = "value") -> int | None:
-        """Return the number of the first primary measurement of something, if there is one.
+        """Return the number of the first primary measurement of something, or ``None``.
 
-        Whatever is printed once more is added with ``primary=False``.
+        Further prints of it should be added with ``primary=False``.
         """
         for number in range(self._indexed, len(self._rows)):
             row = self._rows[number]
@@ -248,20 +248,20 @@ class RunBuilder:
         lacks_threads: bool = False,
         is_missing: bool = False,
     ) -> None:
-        """Change measurements, by what the log tells later on.
+        """Change measurements according to later parts of the log.
 
         Parameters
         ----------
         numbers
-            Which ones.
+            The measurements to change.
         metric
-            What they are of, if it is something else.
+            The actual metric.
         factor
-            By what their unit is larger than it was taken for.
+            The ratio of their actual unit to the one that was assumed.
         high
-            Their largest true value, where other figures tell more of it than the print.
+            The largest true value, if other figures limit it more than the print does.
         lacks_threads
-            Whether it is not known, after all, of how many processes they are.
+            Whether the number of their processes turned out to be unknown.
         is_missing
             Whether there was nothing to measure, although a number is printed.
         """
@@ -280,7 +280,7 @@ class RunBuilder:
         self._forget()
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget measurements, by what the log tells later on; those behind them get other numbers."""
+        """Remove measurements according to later parts of the log; later ones are renumbered."""
         dropped = set(numbers)
         self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
         self._forget()
@@ -302,7 +302,7 @@ class RunBuilder:
     ) -> None:
         """Add bins of a distribution; see `fsbench_kit.model.records.Bins`.
 
-        `positions` are those of the bins, `printed_at` those of the shares alone, where they are in percent.
+        `positions` are those of the bins; `printed_at` are those of the shares only, if these are in percent.
         """
         self._bins.append(
             Bins(
@@ -310,7 +310,7 @@ class RunBuilder:
                 metric=metric,
                 scope=place.scope,
                 part=place.part,
-                lows=np.asarray(lows, float),  # which makes None NaN
+                lows=np.asarray(lows, float),  # makes None NaN
                 highs=np.asarray(highs, float),
                 counts=np.asarray(counts, np.int64) if counts is not None else None,
                 shares=np.asarray(shares, float) if shares is not None else None,
@@ -353,7 +353,7 @@ class RunBuilder:
         origin: Origin = "log",
         printed: Printed | None = None,
     ) -> None:
-        """Add a setting, if the log tells its value and it is not known yet; `printed` is the number in it."""
+        """Add a setting, if it has a value and is not known yet; `printed` is the number in it."""
         if value is None or (key, value, scope, part, origin) in self._given:
             return
         self._given.add((key, value, scope, part, origin))
@@ -366,18 +366,17 @@ class RunBuilder:
         )
 
     def say(self, code: str, message: str, start: int, end: int) -> None:
-        """Say something about a stretch of the log."""
+        """Add a diagnostic about a part of the log."""
         self.diagnostics.append(Token("", self.text, start, end).diagnostic(code, message))
 
     def line(self, position: int | None) -> int | None:
-        """Return the line of the file on which a position stands."""
+        """Return the line of the file that contains a position."""
         return self.text.line(position) if position is not None else None
 
     def records(self, tool: str, start: int, end: int, **facts: Any) -> Iterator[Record]:
         """Yield the run, its series and the diagnostics.
 
-        `start` and `end` are the positions between which the run stands, `facts` the other columns of
-        `fsbench_kit.model.records.Run`.
+        The run extends from `start` to `end`; `facts` are the other fields of `fsbench_kit.model.records.Run`.
         """
         yield self.build(tool, start, end, **facts)
         yield from self.series

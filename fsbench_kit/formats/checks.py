@@ -1,7 +1,7 @@
-"""Holds the figures of a run against each other, within what their prints allow.
+"""Checks the figures of a run against each other, within the precision of their prints.
 
-The checks know no tool: they work on measurements of one part and operation, of one run or of many
-(see `fsbench_kit.formats.findings`), and say where two figures that determine each other cannot both be right.
+The checks do not depend on a tool: they work on measurements of one part and operation, of one run or of many (see
+`fsbench_kit.formats.findings`), and report pairs of dependent figures that cannot both be right.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from fsbench_kit.model.records import Measurement
 
 Interval = tuple[float, float]
 Part = tuple[str, str | None, str]
-"""Scope, part and operation."""
+"""Scope, part and operation of figures."""
 Figures = dict[tuple[str, str], Measurement]
 """The primary measurements of one part and operation, by metric and statistic."""
 
-# fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
+# fio truncates a quantity to 1/1000 or 1/1024 of its unit before rounding it to one or two decimals.
 _SLACK: Final = 0.1
 # fio 2.x computes some rates in single precision.
 _SINGLE: Final = 2**-23
 _FLOATING: Final = 1e-14
-# At the end of a ramp time fio counts the bytes of requests in flight, and not the requests.
+# At the end of a ramp time fio counts the bytes of requests in flight, but not the requests.
 _IN_FLIGHT: Final = 0.01
 
-# The clock is read again between the ends of a submission and of a request.
+# fio reads the clock again between the end of a submission and the end of a request.
 _LATENCY_SLACK: Final = 0.02
 _CLOCK: Final = 2e-6
 
@@ -42,10 +42,10 @@ def cross_checks(
 ) -> Iterator[Finding]:
     """Yield a finding for each pair of figures of a run that may not both be right.
 
-    Checked are a figure against its second prints, bandwidth against bytes over runtime and against IOPS times
-    block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
-    percentiles, and latencies against the parts of which they are sums. `depths` tells how many requests a
-    process of a part may have in flight, where that is known.
+    The following are checked: figures against their other prints; bandwidth against bytes over runtime and against
+    IOPS times block size; IOPS against operations over runtime; the order of minimum, mean and maximum, and of
+    percentiles; and latencies against the sums of their parts. `depths` has the maximum number of requests in
+    flight per process of a part, where known.
     """
     parts, repeats = _grouped(measurements)
     yield from _contradicting(repeats, parts)
@@ -56,7 +56,7 @@ def cross_checks(
 
 
 def second_printings(measurements: Iterable[Measurement]) -> Iterator[Finding]:
-    """Yield a finding for each second print that may not be what the first one is."""
+    """Yield a finding for each second print that may differ from the first."""
     parts, repeats = _grouped(measurements)
     yield from _contradicting(repeats, parts)
 
@@ -74,7 +74,7 @@ def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]
 
 
 def differ(one: Measurement, other: Measurement) -> Any:
-    """Whether two prints cannot be of one figure: of the same precision, they have to be the same digits."""
+    """Whether two prints cannot show the same figure. Prints of equal precision must have equal digits."""
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return False
     width, again, step = one.high - one.low, other.high - other.low, abs(one.low - other.low)
@@ -84,12 +84,12 @@ def differ(one: Measurement, other: Measurement) -> Any:
 
 
 def part_of(item: Measurement) -> Part:
-    """Return what a figure is of."""
+    """Return the scope, part and operation of a figure."""
     return item.scope, item.part, item.operation
 
 
 def figures_by_part(measurements: Iterable[Measurement]) -> dict[Part, Figures]:
-    """Return the primary figures of each part, in their order."""
+    """Return the primary figures of each part, in order."""
     return _grouped(measurements)[0]
 
 
@@ -100,7 +100,7 @@ def _grouped(measurements: Iterable[Measurement]) -> tuple[dict[Part, Figures], 
     last, figures = None, {}
     for item in measurements:
         part = item.scope, item.part, item.operation
-        if part != last:  # those of one part follow each other
+        if part != last:  # those of one part are adjacent
             last, figures = part, parts.setdefault(part, {})
         if not item.primary or figures.setdefault((item.metric, item.statistic), item) is not item:
             repeats.append(item)
@@ -126,7 +126,7 @@ def _rates(figures: Figures, depth: int | None) -> Iterator[Finding]:
 
 
 def _requests(bandwidth: Measurement, iops: Measurement, in_flight: float) -> Iterator[Finding]:
-    """Hold requests per second times their size against the bandwidth."""
+    """Check requests per second times their size against the bandwidth."""
     requests, moved, size = reach(iops), reach(bandwidth), iops.block_size
     if requests and moved and size is not None:
         too_large = moved[0] > requests[1] * (1 + _IN_FLIGHT) * size
@@ -138,7 +138,7 @@ def _requests(bandwidth: Measurement, iops: Measurement, in_flight: float) -> It
 
 
 def _in_flight(iops: Measurement, depth: int | None, runtime: Measurement | None) -> float:
-    """Return by how many requests per second those at most in flight at the end of a ramp time add to a rate."""
+    """Return the rate that requests in flight at the end of a ramp time can at most account for."""
     if depth is None or iops.threads is None or runtime is None or runtime.value is None:
         return 0
     is_known = runtime.value > 0
@@ -147,7 +147,7 @@ def _in_flight(iops: Measurement, depth: int | None, runtime: Measurement | None
 
 
 def _sums_of_latencies(figures: Figures) -> Iterator[Finding]:
-    """Hold latencies against those of submission and completion: each request's is the sum of the two."""
+    """Check latencies against those of submission and completion, of which they are the sums."""
     for statistic in ("min", "mean", "max"):
         whole = figures.get(("latency", statistic))
         known = [figures.get((f"{part}_latency", statistic)) for part in ("submission", "completion")]
@@ -185,7 +185,7 @@ def _order(figures: Figures) -> Iterator[Finding]:
                     continue
                 disagree = smaller.low > larger.high
                 if disagree is False:
-                    continue  # as nearly always in a run that is read alone
+                    continue  # almost always the case in a run that is read alone
                 message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
                 words = smaller.text, larger.text
                 yield Finding(disagree, "FIGURES_DISAGREE", message, words, smaller, larger)
@@ -199,7 +199,7 @@ def _rank(statistic: str) -> float | None:
 
 
 def name_of(item: Measurement) -> str:
-    """Return what a figure is called in a message."""
+    """Return the name of a figure for messages."""
     statistic = "" if item.statistic == "value" else f"{item.statistic} "
     return f"{statistic}{item.metric} of {item.operation}"
 
@@ -207,20 +207,20 @@ def name_of(item: Measurement) -> str:
 def reach(item: Measurement) -> Interval | None:
     """Return the values that a figure may have been computed from.
 
-    What was rounded may have been shortened before; what was cut is less than its upper end.
+    A rounded figure may have been truncated before; a truncated figure is below its upper end.
     """
     low, high = item.low, item.high
     if low is None or high is None:
         return None
     floating = _FLOATING * abs(high)
-    # With 16 digits, the ends of what prints alike are no more exact than floats.
+    # With 16 digits, the ends of the interval are no more exact than floats.
     is_wide = high - low > 10 * floating
     slack = either(is_wide, _SLACK * (high - low) / 2 + _SINGLE * abs(high), floating)
     is_cut = (item.value == low) & is_wide
-    # A cut figure does not reach its upper end, whatever floats do.
+    # A truncated figure does not reach its upper end, despite floating-point errors.
     return low - either(is_cut, floating, slack), high + either(is_cut, -10 * floating, slack)
 
 
 def apart(one: Interval | None, other: Interval | None) -> Any:
-    """Whether two figures cannot be the same; one of which nothing is known can be anything."""
+    """Whether two figures cannot be equal; an unknown figure can be anything."""
     return one is not None and other is not None and ((one[0] > other[1]) | (other[0] > one[1]))

@@ -1,8 +1,8 @@
-r"""The command line of a tool: how one is told from a sentence, and which settings its options make.
+r"""The command lines of tools: how to tell them from sentences, and which settings their options specify.
 
-A format states its tool's options in a table, option -> setting and how its value is written, and the rules of
-its command line in a `CommandLine`. An option that `fsbench_kit.model.vocabulary` has no word for is kept as
-``<tool>.<option>``, with its value as it stands.
+A format describes its tool's options in a table, option -> setting and conversion of its value, and the rules of
+its command line in a `CommandLine`. Options without a word in `fsbench_kit.model.vocabulary` are kept as
+``<tool>.<option>``, with their values as written.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from fsbench_kit.model.records import Origin, Setting
 from fsbench_kit.model.units import size
 
 OptionNames = dict[str, tuple[str, Callable[[str], str]]]
-"""Option -> setting, and how its value is written."""
+"""Option -> setting, and a function that converts its value."""
 Pairs = Iterable[tuple[str, str]]
 """Settings and their values."""
 
 
-# How values are written
+# Conversion of values
 
 
 def plain(value: str) -> str:
-    """Return a value as it stands."""
+    """Return a value unchanged."""
     return value
 
 
@@ -41,7 +41,7 @@ def in_bytes(value: str) -> str:
 
 
 def truth(value: str) -> str:
-    """Return ``true`` for an option that is on, be it only by being given.
+    """Return ``true`` for an option that is on, possibly just by being present.
 
     >>> truth(""), truth("off")
     ('true', 'false')
@@ -60,7 +60,7 @@ _TIME_UNITS: Final = {
 
 
 def in_seconds(value: str) -> str:
-    """Return a time in seconds, read as fio does: its ``str_to_decimal`` takes 2.9 and 2.9m for 2.
+    """Return a time in seconds, read like fio does: its ``str_to_decimal`` reads 2.9 and 2.9m as 2.
 
     >>> in_seconds("2m")
     '120'
@@ -77,7 +77,7 @@ def share(value: str) -> str:
 
 
 def setting_of(tool: str, options: OptionNames, name: str, value: str) -> tuple[str, str]:
-    """Return the setting that an option makes, and its value.
+    """Return the setting that an option specifies, and its value.
 
     >>> setting_of("fio", {"bs": ("block_size", in_bytes)}, "bs", "4k")
     ('block_size', '4096')
@@ -86,35 +86,35 @@ def setting_of(tool: str, options: OptionNames, name: str, value: str) -> tuple[
     try:
         return key, convert(value)
     except (ValueError, InvalidOperation):
-        return key, value  # "4k,8k": not one size, but what was asked for all the same
+        return key, value  # "4k,8k" is not one size, but it is what was requested
 
 
-# The words of a command line
+# Words of a command line
 
 QUOTED: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|“[^”\n]*”|‘[^’\n]*’)"""
 PUNCTUATION: Final = ".,:;!?)"
 
 GOES_ON: Final = r"\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?<=[\s=\"])`[^`\n]{1,200}`"
-"""What continues a command line: a back-slash, the options that a mail put on the next line, and a command between
-two back-quotes. One of these alone ends what somebody marked as code."""
+"""What continues a command line: a backslash, options that a mail wrapped to the next line, and a command
+substitution in backquotes. A single backquote ends text that was marked as code."""
 
-# Where a copy lost its spaces, two dashes follow the value before them directly.
+# If a copy lost its spaces, two dashes directly follow the previous value.
 _LONG_OPTION: Final = re.compile(
     r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)"
     rf"(?:=(?P<value>{QUOTED}|\S*?)|\s+(?P<next>{QUOTED}|[^\s-]\S*?))?(?=\s|--[a-z]|$)"
 )
-# What follows for the shell is another command, or where the output goes. A bar can also come from a table.
+# After the tool's own arguments come other commands or redirections. A bar can also come from a table.
 _OWN: Final = re.compile(rf"(?:{QUOTED}|(?!\|\s{{0,20}}(?:awk|cut|grep|head|less|sed|sort|tail|tee)\b)[^;&<>`])*")
 _CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
 
 
 def unquoted(value: str) -> str:
-    """Return a word without the quotes around it."""
+    """Return a word without surrounding quotes."""
     return value[1:-1] if re.fullmatch(QUOTED, value) else value
 
 
 def words_of(arguments: str) -> list[str]:
-    """Return the words of a command line, without quotes.
+    """Return the words of a command line, unquoted.
 
     >>> words_of('-d "my folder" -q')
     ['-d', 'my folder', '-q']
@@ -123,7 +123,7 @@ def words_of(arguments: str) -> list[str]:
 
 
 def own(arguments: str) -> str:
-    """Return the arguments of a command without what follows for the shell.
+    """Return the arguments of a command, without redirections and other commands after them.
 
     >>> own("-a -s 1g > log.txt")
     '-a -s 1g '
@@ -132,7 +132,7 @@ def own(arguments: str) -> str:
 
 
 def all_own(arguments: str) -> str:
-    """Return the same also without the number of a stream that is redirected, and what stands behind any bar.
+    """Return the same, also without the number of a redirected stream and anything after a bar.
 
     >>> all_own("-a -s 1g 2>&1"), all_own("-a | xargs")
     ('-a -s 1g', '-a')
@@ -144,32 +144,33 @@ def all_own(arguments: str) -> str:
 def long_options(
     tool: str, options: OptionNames, arguments: str, is_flag: Callable[[str], bool] = lambda _: True
 ) -> Iterator[tuple[str, str]]:
-    """Yield the settings of options like ``--name=value``; the word after one that is no flag is its value."""
+    """Yield the settings of options like ``--name=value``; options that are not flags may take the next word."""
     for option in _LONG_OPTION.finditer(own(arguments)):
         name, value = option["name"], option["value"]
         if value is None and not is_flag(name):
             value = option["next"]
         value = unquoted(value or "")
-        if "$" not in value:  # what the shell put in its place is not known
+        if "$" not in value:  # the value of a shell variable is not known
             yield setting_of(tool, options, name, value or "true")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine:
-    r"""How a tool's command line is written.
+    r"""The syntax of a tool's command line.
 
     Attributes
     ----------
     program
         A regular expression for the program's name.
     settings
-        Returns the settings that arguments make, and their values.
+        A function that returns the settings that arguments specify, and their values.
     takes
-        Whether the tool takes every word of its arguments: what it does not take is a sentence about the tool.
+        A function that returns whether the tool accepts all of its arguments; otherwise the text is a sentence
+        about it.
     begins
-        A regular expression for what the first argument can be besides an option.
+        A regular expression for the first argument, if that need not be an option.
     ends
-        A regular expression for the whole of a command line that a sentence can go on behind.
+        A regular expression for a complete command line that can be followed by a sentence.
 
     Examples
     --------
@@ -185,9 +186,9 @@ class CommandLine:
     ends: str | None = None
 
     def read(self, command: str, *, origin: Origin, line: int | None = None) -> Iterator[Setting]:
-        """Yield the command itself, and the settings that it makes.
+        """Yield the command itself, and the settings that it specifies.
 
-        It may continue over line ends with back-slashes, follow a prompt, and have lost spaces.
+        It may span several lines, follow a prompt, and lack spaces.
         """
         words = one_line(command)
         found = self.search(words)
@@ -196,18 +197,18 @@ class CommandLine:
             yield Setting(key=key, value=value, origin=origin, line=line)
 
     def parses(self, command: str) -> bool:
-        """Whether a text is a command line of which the tool takes every word."""
+        """Whether a text is a command line whose words are all accepted by the tool."""
         words = one_line(command)
         found = self.search(words)
         return found is not None and self.takes(words[found.end() :])
 
     def search(self, words: str) -> re.Match[str] | None:
-        """Find the program with its path in a command line."""
+        """Find the program, including its path, in a command line."""
         return re.search(rf"(?:\"[A-Z]:\\[^\"]*?|\S*?)\b{self.program}(?:\.exe)?(?:\"(?=\s)|(?=\s|-|$))", words)
 
 
 def one_line(command: str) -> str:
-    r"""Return a command line without its line ends.
+    r"""Return a command line without line breaks.
 
     >>> one_line("fio \\\n  --bs=4k")
     'fio --bs=4k'
@@ -218,7 +219,7 @@ def one_line(command: str) -> str:
 def getopt_words(arguments: str, flags: str, names: Sequence[str] = ()) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the options of a command line with their values, and its other words.
 
-    There are none where the tool has no such option: the command itself is all that is known of it then.
+    Both are empty if the tool lacks one of the options: then nothing but the command itself is known.
 
     >>> getopt_words("-t 60 4", "t:"), getopt_words("-x", "t:")
     (([('-t', '60')], ['4']), ([], []))
@@ -232,18 +233,18 @@ def getopt_words(arguments: str, flags: str, names: Sequence[str] = ()) -> tuple
 def getopt_command_line(
     tool: str, flags: str, options: OptionNames, *, long: Iterable[str] = (), operands: Iterable[str] = ()
 ) -> CommandLine:
-    """Return the command line of a tool that reads its options by ``getopt``.
+    """Return the command line of a tool that parses its options with ``getopt``.
 
     Parameters
     ----------
     tool
-        Its name, which is that of its program.
+        The name of the tool, which is also that of its program.
     flags, long
-        The options that it has, as ``getopt`` takes them: ``"ab:"`` for ``-a`` and ``-b VALUE``.
+        Its options in the syntax of ``getopt``: ``"ab:"`` for ``-a`` and ``-b VALUE``.
     options
-        Those with a word of the vocabulary: ``-b``, ``--long``.
+        The options that correspond to settings of the vocabulary: ``-b``, ``--long``.
     operands
-        The settings that its other words are, in their order.
+        The settings that its other words specify, in order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Finds the command lines of all tools, and reads the settings that they make."""
+"""Finds the command lines of all tools, and parses the settings that they specify."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fsbench_kit.model.records import Origin, Setting
 
 @cache
 def programs() -> list[str]:
-    """Return the expression for the name of each tool's program, before what its arguments begin with."""
+    """Return a pattern for the program name of each tool, where it is followed by arguments."""
     return [rf"{known.program}(?={_begin(known)})" for _, known in _command_lines()]
 
 
 def _begin(known: CommandLine) -> str:
-    """Return the expression for what follows a program's name, up to the begin of its arguments."""
+    """Return a pattern for what follows a program name, up to the beginning of its arguments."""
     first = ["-", r"\\[^\S\n]*(?:\n|\Z)", *([known.begins] if known.begins is not None else [])]
     return rf"(?:\.exe)?\x22?\s+(?:{'|'.join(first)})"
 
 
 def tool_called(name: str) -> str:
-    """Return the tool whose program has a name.
+    """Return the tool with the given program name.
 
     >>> tool_called("iozone3")
     'iozone'
@@ -34,7 +34,7 @@ def tool_called(name: str) -> str:
 
 
 def command_settings(command: str, *, origin: Origin, line: int | None = None) -> Iterator[Setting]:
-    """Yield the settings that a command line of one of the tools makes, and the command itself.
+    """Yield the command itself and the settings that it specifies, given a command line of one of the tools.
 
     See `fsbench_kit.formats.command_line.CommandLine.read`.
 
@@ -51,7 +51,7 @@ def command_settings(command: str, *, origin: Origin, line: int | None = None) -
 
 
 def command_line(text: str) -> str | None:
-    """Return the command line that a text begins with; ``None`` where it is a sentence about the tool.
+    """Return the command line at the beginning of a text; ``None`` if it is a sentence about the tool.
 
     >>> command_line("sysbench fileio --threads=4 run and saw this:"), command_line("iozone -a runs all tests")
     ('sysbench fileio --threads=4 run', None)
@@ -64,7 +64,7 @@ def command_line(text: str) -> str | None:
 
 
 def _command_of(command: str) -> CommandLine | None:
-    """Return the command line of the tool that a command names first."""
+    """Return the syntax of the first tool in a command."""
     words = one_line(command)
     found = [(match.start(), known) for _, known in _command_lines() if (match := known.search(words)) is not None]
     return min(found, key=lambda each: each[0])[1] if found else None

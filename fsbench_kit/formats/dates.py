@@ -1,4 +1,4 @@
-"""Dates as C's ``ctime`` prints them: English in every locale, local time without its zone."""
+"""Dates as printed by C's ``ctime``: English in every locale, local time without a time zone."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 _DATE: Final = re.compile(rf"({'|'.join(_MONTHS)})\s*(\d{{1,2}})\s*(\d\d):(\d\d):(\d\d)\s*(\d{{4}})")
 
 
-@lru_cache(maxsize=2**12)  # the dates of a log are asked for again and again
+@lru_cache(maxsize=2**12)  # the same dates are requested many times
 def ctime(text: str) -> datetime | None:
-    """Read a date, after the day of the week; ``None`` where it is none.
+    """Parse a date that follows the day of the week; return ``None`` if there is none.
 
     >>> ctime("Mon Mar 23 00:29:37 2020"), ctime("Mon Mar 32 00:29:37 2020")
     (datetime.datetime(2020, 3, 23, 0, 29, 37), None)

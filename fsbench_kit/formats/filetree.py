@@ -1,30 +1,30 @@
 """Logs of a file server's tasks: ``mkfs``, ``mount``, copying a large file, listing a tree, ... on a filesystem.
 
-The log is a CSV file with one figure in a row, which holds for one filesystem or for several::
+The log is a CSV file with one figure per row, which applies to one or several filesystems::
 
     task,filesystems,metric,value,low,high,unit,qualifier
     mkfs,ext3,elapsed,14.7,,,s,
     mkfs,reiserfs,cpu,59,,,percent,
     mkfs,ext3 reiserfs jfs xfs,cpu,,59,74,percent,range over filesystems
 
-Lines like ``# files = 7500`` below the heading, which the kit's own workload writes, are settings of all runs.
+Lines like ``# files = 7500`` below the heading, which the package's own workload writes, are settings of all runs.
 
-Each filesystem is a run; the runs share the file. Figures are rounded to the digit that is printed. ``percent`` of
-``cpu`` is of one processor's time, of ``capacity`` of the partition.
+Each filesystem is a run; the runs share the file. Figures are rounded to the last digit printed. The ``percent``
+of ``cpu`` refer to one processor's time, those of ``capacity`` to the partition.
 
 Qualifiers:
 
-- ``range over filesystems``: `low` and `high` are the least and the largest figure of the filesystems named, so
-  that the figure of each lies between them. It is censored at both ends. Where a filesystem has a row of its own
-  for it, the range is a second print.
-- ``about``: how the figure was rounded is not known.
-- ``same as initial``: stated instead of a figure; the initial one was put down. Held against it.
-- ``least``, ``most``: of all filesystems. Held against theirs.
-- ``total``: over the tasks that the row names together.
+- ``range over filesystems``: `low` and `high` are the smallest and largest figure of the filesystems listed,
+  between which the figure of each lies. It is censored at both ends. If a filesystem also has a row of its own,
+  the range is a second print.
+- ``about``: the rounding of the figure is unknown.
+- ``same as initial``: stated instead of a figure; the initial one was entered. Checked against it.
+- ``least``, ``most``: of all filesystems. Checked against theirs.
+- ``total``: over the tasks that the row combines.
 
-Each qualifier other than a range becomes a diagnostic, so that what it says stays with the figure.
+Each qualifier other than a range becomes a diagnostic, so that its meaning is not lost.
 
-A row begins at the name of a task, so that a copy which lost its line ends has the same rows.
+Rows begin at the name of a task, so that copies that lost their line breaks have the same rows.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _LOST_LINE_END: Final = re.compile(rf"(?<=\S)[^\S\n]+(?={_ROW})")
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield a run for each filesystem, and what is to be said about the rows."""
+    """Yield a run for each filesystem, and diagnostics about the rows."""
     text, repairs = _repaired(text)
     yield from repairs
     rows: list[_Row] = []
@@ -103,7 +103,7 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
-    """Return a text in which each row stands once and on a line of its own, and what was done to it."""
+    """Return the text with each row once and on its own line, and diagnostics about these repairs."""
     text, repairs = without_repeats(text)
     lost = [match.span() for match in _LOST_LINE_END.finditer(text.chars)]
     if lost:
@@ -113,7 +113,7 @@ def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
 
 
 def _lines(text: Text) -> Iterator[Token]:
-    """Yield the lines but for the header."""
+    """Yield the lines except the header."""
     start = 0
     for line in text.chars.split("\n"):
         if line.strip() and line.strip() != _HEADER:
@@ -122,7 +122,7 @@ def _lines(text: Text) -> Iterator[Token]:
 
 
 class _Row(NamedTuple):
-    """A row of the log, which holds for each of its filesystems."""
+    """A row of the log, which applies to each of its filesystems."""
 
     line: Token
     filesystems: tuple[str, ...]
@@ -144,12 +144,12 @@ class _Row(NamedTuple):
 
     @classmethod
     def from_line(cls, line: Token) -> _Row:
-        """Read a row.
+        """Parse a row.
 
         Raises
         ------
         ValueError, csv.Error
-            If it does not have the eight fields, or one of them is not understood.
+            If it does not have eight fields, or one of them is not understood.
         """
         chars = line.text.chars[line.start : line.end]
         (fields,) = csv.reader([chars.strip()], strict=True)
@@ -174,7 +174,7 @@ class _Row(NamedTuple):
         )
 
     def add_to(self, run: RunBuilder, *, primary: bool) -> None:
-        """Add the row's figure to the run of one of its filesystems."""
+        """Add the figure of the row to the run of one of its filesystems."""
         place, (low, high) = Place(self.operation), self.amounts
         if self.is_range:
             run.add_unmeasured(
@@ -185,7 +185,7 @@ class _Row(NamedTuple):
 
 
 def _words(task: str, metric: str) -> tuple[str, str]:
-    """Return the operation and the metric of a row; the change of a capacity is a metric of its own."""
+    """Return the operation and the metric of a row; a change of capacity is a separate metric."""
     if task.endswith(_CHANGE):
         task, metric = task.removesuffix(_CHANGE), metric + _CHANGE
     if task not in OPERATIONS or metric not in _METRICS:
@@ -194,7 +194,7 @@ def _words(task: str, metric: str) -> tuple[str, str]:
 
 
 def _remarks(row: _Row, rows: list[_Row]) -> Iterator[Diagnostic]:
-    """Say what a row's qualifiers say, and which other rows contradict them."""
+    """Report a row's qualifiers, and the rows that contradict them."""
     of = f"{row.metric} of {row.operation} ({', '.join(row.filesystems)})"
     for qualifier in row.qualifiers:
         if qualifier == _ABOUT:
@@ -212,7 +212,7 @@ def _remarks(row: _Row, rows: list[_Row]) -> Iterator[Diagnostic]:
 
 
 def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
-    """Whether what another row says cannot be true if a qualifier of a row is."""
+    """Whether another row contradicts a qualifier of a row."""
     if qualifier == "same as initial":
         initial = other.key == ("capacity_initial", row.metric) and other.filesystems == row.filesystems
         return initial and other.amounts[0].value != row.amounts[0].value
@@ -225,6 +225,6 @@ def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
 
 
 def _above(row: _Row, other: _Row) -> bool:
-    """Whether the whole interval of a row's figure lies above that of another."""
+    """Whether the whole interval of a row's figure is above that of another."""
     low, high = row.amounts[0].low, other.amounts[1].high
-    return low is not None and high is not None and low >= high  # rounding takes no figure from 2 to 3
+    return low is not None and high is not None and low >= high  # rounding cannot turn 2 into 3

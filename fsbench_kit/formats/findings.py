@@ -1,8 +1,8 @@
-"""What cross-checks find: in the figures of one run, or of many runs that are printed alike at once.
+"""Findings of cross-checks, in the figures of one run or of many runs with the same layout at once.
 
-A check is written once for both. It takes a `fsbench_kit.model.records.Run` in whose measurements `value`, `low`,
-`high` and `text` are those of one run, or columns over many runs, and yields a `Finding` for each thing that can
-be wrong::
+A check is written once for both cases. It takes a `fsbench_kit.model.records.Run` whose measurements have, as
+`value`, `low`, `high` and `text`, those of one run or columns over many runs, and yields a `Finding` for each
+possible problem::
 
     def checks(run):
         work, rate = ...  # measurements
@@ -10,9 +10,9 @@ be wrong::
         words = work.text, rate.text
         yield Finding(too_slow, "FIGURES_DISAGREE", "{} in 10 s are not {} per second.", words, rate)
 
-So it computes with ``&``, ``|`` and comparisons, which do for both, and has `either` in place of ``if``. An end
-that is ``None`` is so in all of the runs; one that is not known of some is NaN in these. Where a run is read
-alone, `diagnostics` says what was found.
+Checks use ``&``, ``|`` and comparisons, which work in both cases, and `either` instead of ``if``. An end that is
+``None`` is unknown in all of the runs; if it is unknown in some, it is NaN there. For a run that is read alone,
+`diagnostics` reports the findings.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from fsbench_kit.model.records import Diagnostic, Measurement
 
 
 class Finding(NamedTuple):
-    """What can be wrong with some figures, and in which runs it is.
+    """A possible problem with some figures, and the runs that have it.
 
     Attributes
     ----------
     fails
-        Whether it is wrong; a column over many runs.
+        Whether there is a problem; a column over many runs.
     code, message
-        What a diagnostic says; `words` take the places of the braces in the message.
+        The code and message of the diagnostic; `words` replace the braces in the message.
     words
-        Of one run, or columns, or named tuples of them.
+        Values of one run, or columns, or named tuples of either.
     at
-        The measurement at whose print the diagnostic points.
+        The measurement that the diagnostic points to.
     beside
-        The one that it contradicts. Where there is none, the phrase is shown in which `at` is printed.
+        The measurement that contradicts it; without one, the phrase that contains `at` is shown.
     """
 
     fails: Any
@@ -54,7 +54,7 @@ class Finding(NamedTuple):
     beside: Measurement | None = None
 
     def of(self, rows: Sequence[int]) -> Iterator[tuple[str, int | None, str | None]]:
-        """Yield the message, line and excerpt for each of some runs."""
+        """Yield the message, line and excerpt for each of the given runs."""
         messages: Iterable[str] = repeat(self.message, len(rows))
         if self.words:
             messages = map(self.message.format, *(_column(word, rows) for word in self.words))
@@ -65,7 +65,7 @@ class Finding(NamedTuple):
 
 
 def diagnostics(findings: Iterable[Finding], text: Text | None = None) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a run that is read alone; `text` is what it was read from, to show its phrases."""
+    """Yield the problems of a run that is read alone; `text` is its source, from which phrases are excerpted."""
     for finding in findings:
         if not finding.fails:
             continue
@@ -79,19 +79,19 @@ def diagnostics(findings: Iterable[Finding], text: Text | None = None) -> Iterat
 
 
 def whole(text: Any) -> Any:
-    """Return the number that a setting is, or ``None`` where it is none; a column for columns."""
+    """Return a setting as an integer, or ``None`` if it is not one; a column for columns."""
     if isinstance(text, str):
         return int(text) if text.isdecimal() else None
     return np.array(list(map(int, text)))
 
 
 def number(text: Any) -> Any:
-    """Return the number that a print is; a column for columns."""
+    """Return a printed number; a column for columns."""
     return float(text) if isinstance(text, str) else np.array(list(map(float, text)))
 
 
 def either(flags: Any, one: Any, other: Any) -> Any:
-    """Return the one where a flag is set, and else the other; a column for columns."""
+    """Return the first value where a flag is set, otherwise the second; a column for columns."""
     return (one if flags else other) if isinstance(flags, _FLAG) else np.where(flags, one, other)
 
 
@@ -99,7 +99,7 @@ _FLAG = (bool, np.bool_)
 
 
 class TextColumn(Sequence[str]):
-    """One of several columns of texts that stand row by row; a text is made where it is asked for."""
+    """One of several columns of texts that are stored row by row; texts are created on access."""
 
     def __init__(self, texts: pl.Series, column: int, width: int) -> None:
         self._texts, self._column, self._width = texts, column, width
@@ -111,7 +111,7 @@ class TextColumn(Sequence[str]):
         return self._texts[self._column + self._width * row]
 
     def of(self, rows: Sequence[int]) -> list[str]:
-        """Return the texts in some rows."""
+        """Return the texts of the given rows."""
         return self._texts[self._column + self._width * np.asarray(rows)].to_list()
 
 
@@ -123,12 +123,12 @@ def unequal(one: Any, other: Any) -> Any:
 
 
 def least(values: Iterable[Any]) -> Any:
-    """Return the least of some values; a column for columns."""
+    """Return the smallest value; a column for columns."""
     return reduce(np.minimum, known) if _are_columns(known := list(values)) else min(known)
 
 
 def greatest(values: Iterable[Any]) -> Any:
-    """Return the greatest of some values; a column for columns."""
+    """Return the largest value; a column for columns."""
     return reduce(np.maximum, known) if _are_columns(known := list(values)) else max(known)
 
 
@@ -137,7 +137,7 @@ def _are_columns(values: Iterable[Any]) -> bool:
 
 
 def _column(word: Any, rows: Sequence[int]) -> Iterable[Any]:
-    """Return what stands in the rows of some runs."""
+    """Return the values for the given runs."""
     if isinstance(word, np.ndarray):
         return word[rows].tolist()  # type: ignore[no-any-return]
     if isinstance(word, pl.Series):

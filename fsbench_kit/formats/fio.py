@@ -1,8 +1,8 @@
-"""What the formats of fio share: its words, the bounds of its bins, its jobs' names.
+"""Common parts of the fio formats: names, bounds of bins, names of jobs.
 
-fio sorts latencies into bins of 64 per octave (``plat_val_to_idx`` in its ``stat.c``) and prints the middle of a
-bin, so that a percentile is known to 1/128. Its coarse buckets of latency and depth carry one of their bounds as
-a name (``io_u_mark_*`` in its ``io_u.c``).
+fio sorts latencies into bins, 64 per octave (``plat_val_to_idx`` in its ``stat.c``), and prints the middle of a
+bin, so that a percentile is known to 1/128. Its coarse buckets of latency and depth are named after one of their
+bounds (``io_u_mark_*`` in its ``io_u.c``).
 """
 
 from __future__ import annotations
@@ -47,35 +47,35 @@ CPU: Final = {
     "major_faults": "",
     "minor_faults": "",
 }
-"""What a job takes of the processors, and its units; shares are rounded, and the others are counts."""
+"""The processor usage of a job -> its unit. Shares are rounded; the others are counts."""
 
 COMMAND: Final = (
     r"""(?<![\w./`-])(?:"[A-Z]:\\[^"\n]{0,200}\\fio(?:\.exe)?"|(?:[\w./-]{0,200}/)?fio(?:\.exe)?)\s+"""
     r"(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
 )
-"""How a command line of fio begins; a mail's line breaks stand before options of it."""
+"""The beginning of a fio command line; mails may break lines before its options."""
 
 _DESCRIPTION: Final = re.compile(r'"desc(?:ription)?"\s*:\s*"(?:[^"\\\n]|\\.)*+"')
 
 _BIN_BITS: Final = 6
 LAST_BIN: Final = 2**33 + 127 * 2**26
-"""Middle of the last bin, in ns, which holds all values above it as well."""
+"""The middle of the last bin, in ns, which also contains all values above it."""
 
 
 def percentile_bounds(smallest: Any, largest: Any) -> tuple[Any, Any]:
-    """Return between which values a percentile lies that is printed as the middle of a bin.
+    """Return the bounds of a percentile that is printed as the middle of a bin.
 
     Parameters
     ----------
     smallest, largest
-        The printed value; or, where it was rounded for printing, the values it may have had before. They may be
-        columns; the same goes for `has_bin`.
+        The printed value or, if it was rounded for printing, the range that it was rounded from. Both may be
+        columns; the same applies to `has_bin`.
 
     Returns
     -------
     tuple
-        The lowest value of the bin of `smallest` and the highest of that of `largest`, or ``None`` where that
-        is the last bin, which has no upper end; in a column NaN.
+        The lowest value of the bin of `smallest` and the highest of the bin of `largest`. The latter is ``None``,
+        or NaN in a column, for the last bin, which has no upper end.
 
     Examples
     --------
@@ -88,19 +88,19 @@ def percentile_bounds(smallest: Any, largest: Any) -> tuple[Any, Any]:
 
 
 def bin_width(value: Any) -> Any:
-    """Return the width of the bin that holds a value, or a column of values."""
+    """Return the width of the bin that contains a value, or a column of widths."""
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS) if isinstance(value, int) else bin_widths(value)
 
 
 def bin_widths(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the widths of the bins that hold some values."""
+    """Return the widths of the bins that contain the given values."""
     octaves = np.frexp(values.astype(float))[1].astype(np.int64)
     widths: NDArray[np.int64] = np.left_shift(np.int64(1), np.maximum(octaves - 1 - _BIN_BITS, 0))
     return widths
 
 
 def has_bin(smallest: Any, largest: Any) -> Any:
-    """Whether a bin has its middle between two values, both included, so that fio prints such a value.
+    """Whether the middle of a bin is between two values, inclusive, so that fio can print it.
 
     >>> has_bin(127, 127), has_bin(3184, 3184), has_bin(3185, 3215), has_bin(3185, 3216)
     (True, True, False, True)
@@ -114,16 +114,16 @@ def has_bin(smallest: Any, largest: Any) -> Any:
 
 @dataclass(frozen=True)
 class Percentile:
-    """What a percentile allows that is printed as a whole number of units, or a column of such.
+    """Computes the bounds of percentiles, or columns of them, that are printed as whole numbers of a unit.
 
     Attributes
     ----------
     per_unit
-        How many ticks of fio's clock a unit has.
+        The number of ticks of fio's clock in a unit.
     per_second
-        How many a second has.
+        The number of ticks in a second.
     is_cut
-        Whether ticks were cut off for printing, and not rounded up.
+        Whether ticks were truncated for printing, instead of rounded up.
     """
 
     per_unit: int
@@ -131,11 +131,11 @@ class Percentile:
     is_cut: bool = False
 
     def __call__(self, printed: Any) -> tuple[Any, Any]:
-        """Return the bounds in seconds; NaN as the lower one where fio prints no such percentile."""
+        """Return the bounds in seconds; the lower one is NaN if fio cannot print the value."""
         spare = self.per_unit - 1
         largest = printed * self.per_unit + (spare if self.is_cut else 0)
         smallest = either(largest > spare, largest - spare, largest * 0)
-        # fio 2.x, which takes µs, has printed others than the middles of its bins.
+        # fio 2.x, which measures µs, has printed values that are not the middles of its bins.
         is_possible = has_bin(smallest, largest) if self.per_second == 10**9 else True
         low, high = percentile_bounds(smallest, largest)
         high = high if high is None else high / self.per_second
@@ -143,7 +143,7 @@ class Percentile:
 
 
 def bin_value(index: int) -> int:
-    """Return the middle of a bin that goes by its index, as fio prints it.
+    """Return the middle of the bin with an index, as fio prints it.
 
     >>> bin_value(127), bin_value(128), bin_value(700)
     (127, 129, 63744)
@@ -160,21 +160,21 @@ LATENCY_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750",
 
 @lru_cache
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
-    """Return between which latencies, in seconds, a bucket lies.
+    """Return the bounds of a latency bucket, in seconds.
 
     Parameters
     ----------
     label
-        The bucket's name: its upper end, or ``>=2000``.
+        The name of the bucket: its upper end, or ``>=2000``.
     per_second
-        How many of the name's units make a second.
+        The number of the name's units in a second.
     first
-        Lower end of the bucket ``2``, in that unit.
+        The lower end of the bucket ``2``, in that unit.
 
     Raises
     ------
     ValueError
-        If fio has no such bucket.
+        If fio has no bucket of that name.
     """
     if label == ">=2000":
         return 2000 / per_second, None
@@ -187,14 +187,14 @@ DEPTH_LABELS: Final = tuple(f"{sign}{end}" for end in (0, 1, 2, 4, 8, 16, 32, 64
 
 @lru_cache
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
-    """Return above which and up to which depth or batch size a bucket lies.
+    """Return the bounds of a bucket of depths or batch sizes: the lower is exclusive, the upper inclusive.
 
-    The depths' names are the lower ends (``4`` is 4 to 7), those of batches the upper ends (``4`` is 1 to 4).
+    Depths are named after the lower end (``4`` is 4 to 7), batches after the upper end (``4`` is 1 to 4).
 
     Raises
     ------
     ValueError
-        If fio has no such bucket.
+        If fio has no bucket of that name.
     """
     if label not in DEPTH_LABELS:
         raise ValueError(f"fio has no bucket {label}")
@@ -210,7 +210,7 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
 
 
 def known_quantity(text: str | None, unit: str) -> Quantity | None:
-    """Return what is printed as a quantity; ``None`` where nothing is, or no number."""
+    """Return a printed quantity; ``None`` if it is missing or not a number."""
     try:
         return quantity(text, unit) if text is not None else None
     except ValueError:
@@ -218,10 +218,10 @@ def known_quantity(text: str | None, unit: str) -> Quantity | None:
 
 
 def uncut_share(share: Quantity | None, mean: Quantity | None) -> Bounds | None:
-    """Return the bounds of a job's share of its group's bandwidth, by what fio cut off before it divided.
+    """Return the bounds of a job's share of its group's bandwidth, given that its numerator was truncated.
 
-    That is the mean of the bandwidth, which it cuts to whole KiB/s (``convert_agg_kbytes_percent`` in its
-    ``stat.c``). ``None`` where one of the two is not known.
+    fio truncates the mean bandwidth to whole KiB/s before dividing (``convert_agg_kbytes_percent`` in its
+    ``stat.c``). Return ``None`` if one of the two is not known.
     """
     if share is None or share.high is None or mean is None or mean.low is None:
         return None
@@ -229,7 +229,7 @@ def uncut_share(share: Quantity | None, mean: Quantity | None) -> Bounds | None:
 
 
 def highest_share(high: Any, mean: Any) -> Any:
-    """Return the upper end of such a share, by that of its print and the lower end of the mean."""
+    """Return the upper end of such a share, given the upper end of its print and the lower end of the mean."""
     whole = mean // 1024
     return least((1.0, either(whole > 0, high * (whole + 1) / either(whole > 0, whole, 1), 1.0)))
 
@@ -238,10 +238,10 @@ _RATES: Final = {"bandwidth", "iops", *LATENCIES.values()}
 
 
 def _statistic_so_far(item: Measurement) -> str | None:
-    """Return what a figure of a report on a run that goes on is in the run's series, or ``None`` if nothing.
+    """Return the statistic of a figure of an interim report in the run's series, or ``None`` if it has none.
 
-    fio reports on all of the run up to then: amounts grow, and rates and latencies are those since its start,
-    which is not what they were between two reports.
+    fio's interim reports cover the run up to that point: amounts grow, and rates and latencies are those since the
+    start, as opposed to those between two reports.
     """
     if not item.primary or item.value is None or item.scope not in {"all", "job", "client"}:
         return None
@@ -251,7 +251,7 @@ def _statistic_so_far(item: Measurement) -> str | None:
 
 
 def series_so_far(reports: Iterable[Sequence[Measurement]]) -> Iterator[Block]:
-    """Yield what had been done by when, as the figures of a run's reports have it."""
+    """Yield the series of figures over the run, from its interim reports and its last."""
     points: dict[tuple[str | None, str, str, str], dict[float, Measurement]] = {}
     for measurements in reports:
         times = {
@@ -276,12 +276,12 @@ def series_so_far(reports: Iterable[Sequence[Measurement]]) -> Iterator[Block]:
 
 
 def report_time(text: str) -> datetime:
-    """Read the time at which fio made its report, which is the end of the run; fio names no zone.
+    """Parse the time at which fio printed its report, which is the end of the run; it has no time zone.
 
     Raises
     ------
     ValueError
-        If it is no time.
+        If it is not a time.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def report_time(text: str) -> datetime:
 
 
 def part_names(jobs: Iterable[str]) -> Iterator[str]:
-    """Yield the name of each part of a run: its job's name, numbered from 0 where jobs share a name.
+    """Yield the name of each part of a run: that of its job, numbered from 0 if several jobs share it.
 
     >>> list(part_names(["warm-up", "load", "load"]))
     ['warm-up', 'load.0', 'load.1']
@@ -307,9 +307,9 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
 
 
 def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    """Yield the name of each part of a report that has jobs which did nothing, given whether they did something.
+    """Yield the names of the parts of a report that includes idle jobs, given whether each job did anything.
 
-    fio's report for people leaves such jobs out, so that they take no part in the numbering of the others.
+    fio's normal output omits idle jobs, so that they must not affect the numbers of the others.
 
     >>> list(part_names_with_idle([("load", True), ("load", False), ("load", True), ("log", False)]))
     ['load.0', 'load.idle', 'load.1', 'log']
@@ -320,7 +320,7 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
 
 
 def split_where(items: Iterable[_T], begins: Callable[[list[_T], _T], bool]) -> Iterator[list[_T]]:
-    """Yield items that follow each other, up to one that begins something else than those before it."""
+    """Yield lists of adjacent items, starting a new list wherever `begins` returns true."""
     current: list[_T] = []
     for item in items:
         if current and begins(current, item):
@@ -332,7 +332,7 @@ def split_where(items: Iterable[_T], begins: Callable[[list[_T], _T], bool]) -> 
 
 
 def undescribed(marks: Signatures, chars: str) -> Iterator[int]:
-    """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
+    """Yield the positions of marks, except those in JSON descriptions, which can contain any text."""
     if not (found := list(marks(chars))):
         return
     descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
@@ -351,11 +351,11 @@ _AROUND: Final = Lexer(
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
     layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
 )
-"""What fio prints around its reports for programs, or somebody typed to get them."""
+"""What fio prints around its machine-readable reports, and commands that were typed to get them."""
 
 
 def beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
-    """Yield what is to be said about the text around reports for programs."""
+    """Yield diagnostics about the text around machine-readable reports."""
     for token in _AROUND.tokens(text, start, end):
         if token.name == "progress":
             yield token.diagnostic("PROGRESS", "Momentary figures are not the run's result.")
@@ -366,5 +366,5 @@ def beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
 
 
 def holds_other_text(text: Text, start: int, end: int) -> bool:
-    """Whether something stands between two positions that fio did not print there while it ran."""
+    """Whether the text between two positions contains anything that fio does not print while it runs."""
     return any(token.name in {UNREAD, "command"} for token in _AROUND.tokens(text, start, end))

@@ -1,4 +1,4 @@
-"""fio as a tool, and the options of its command line and its job files: ``fio(1)``."""
+"""The tool fio, and the options of its command line and job files; see ``fio(1)``."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ _FLAGS: Final = frozenset(
         "zero_buffers",
     }
 )
-"""Options that take no value, so that the word after one is not its own."""
+"""Options without a value, which do not consume the next word."""
 
 
 @lru_cache(maxsize=2**12)
 def job_option(name: str, value: str) -> tuple[str, str]:
-    """Return the key and the canonical value of a fio job's option, as job files and fio's JSON have them.
+    """Return the key and the canonical value of a job option, as written in job files and fio's JSON.
 
     >>> job_option("bs", "4k"), job_option("group_reporting", "")
     (('block_size', '4096'), ('grouped', 'true'))
@@ -79,7 +79,7 @@ def job_option(name: str, value: str) -> tuple[str, str]:
 
 
 def _takes(arguments: str) -> bool:
-    """Whether words are options of fio with their values, and names of job files."""
+    """Whether all words are options of fio with their values, or names of job files."""
     words = words_of(all_own(arguments))
     before = ""
     for place, word in enumerate(words):
@@ -100,11 +100,11 @@ COMMAND: Final = CommandLine(
 )
 
 _OTHER_DIRECTIONS: Final = {"read": {"write", "trim"}, "write": {"read", "trim"}, "trim": {"read", "write"}}
-"""What a run does not do, by its pattern, random or not."""
+"""Pattern, without “rand” -> operations that such a run does not perform."""
 
 
 def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
-    """Hold a command's pattern against what a run did, unless it verified, which reads what was written."""
+    """Check the pattern of a command against what the run did, unless it verified, which adds reads."""
     patterns = {item.value for item in command if item.key == "pattern"}
     if len(patterns) == 1 and not any(item.key == "fio.verify" for item in command):
         (pattern,) = patterns

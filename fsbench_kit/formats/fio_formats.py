@@ -1,8 +1,8 @@
-"""Reads together what fio prints of one run in several formats: ``--output-format=normal,terse,json+``.
+"""Reads reports of one run in several formats: ``--output-format=normal,terse,json+``.
 
-In whatever order they are asked for, fio prints the header of its report for people first, then the lines of its
-terse report, the JSON document, and only then the report itself. So the lines and the document are cut out of the
-text, and each of the three is read with its like of all texts.
+Whatever their order on the command line, fio prints the header of its normal report first, then the lines of its
+terse report, the JSON document, and only then the normal report. The lines and the document are cut out of the
+text, and each of the three is read together with those of the same format from other texts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HEADERS: Final = (": (g=", "\nfio-", "\nStarting ")
 
 
 class _Pieces(NamedTuple):
-    """A text that was cut: from where to where its terse lines and its document stand, and what is around them."""
+    """A text that was cut: the ranges of its terse lines and its document, and the text around them."""
 
     chars: str
     terse: slice
@@ -40,12 +40,12 @@ class _Pieces(NamedTuple):
 
 
 def may_hold(data: bytes) -> bool:
-    """Whether a text may hold a document between other lines."""
+    """Whether a text may contain a JSON document between other lines."""
     return _DOCUMENT.encode() in data
 
 
 def lots(texts: Mapping[int, Sized]) -> Iterator[list[int]]:
-    """Yield the indexes of texts, so many at a time as are held as numbers and columns at once."""
+    """Yield the indices of texts in batches, limited by the size of numbers and columns held at once."""
     lot: list[int] = []
     size = 0
     for at, text in texts.items():
@@ -59,16 +59,16 @@ def lots(texts: Mapping[int, Sized]) -> Iterator[list[int]]:
 
 
 _AT_ONCE: Final = 2**22
-"""So many bytes of JSON."""
+"""The size of a batch, in bytes of JSON."""
 
 
 def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
-    """Read those of some texts that are one run's reports, and nothing else.
+    """Read the texts that consist of nothing but reports of one run in several formats.
 
     Returns
     -------
     tuple
-        The reports, with the name of the format of each, and the indexes of the texts that are left over.
+        The logs, with the name of the format of each, and the indices of the texts that were not read.
     """
     cut = {at: found for at, chars in enumerate(texts) if (found := _cut(chars)) is not None}
     around = {at: found.around for at, found in cut.items() if found.around.strip()}
@@ -89,7 +89,7 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
 
 
 def _cut(chars: str) -> _Pieces | None:
-    """Cut a text, if it holds one document between other lines, and no command line."""
+    """Cut a text, if it contains one document between other lines, and no command line."""
     start = chars.find(_DOCUMENT) + 1
     end = chars.find(_DOCUMENT_END, start) + len(_DOCUMENT_END)
     if start < 1 or end <= start or chars.find(_DOCUMENT, end - 1) >= 0:
@@ -104,7 +104,7 @@ def _cut(chars: str) -> _Pieces | None:
 
 
 def _in_text(logs: CleanLogs, lost: Iterable[int], holes: dict[int, tuple[str, int, int]]) -> CleanLogs:
-    """Return logs without some of them, each in its place in a text of which a part was cut out before."""
+    """Return logs without those of some texts, with positions as they were before parts were cut out."""
     begins, lengths, lines, heights = np.zeros((4, 1 + max(holes, default=0)), np.int64)
     for at, (chars, begin, end) in holes.items():
         begins[at], lengths[at] = begin, end - begin
@@ -114,7 +114,7 @@ def _in_text(logs: CleanLogs, lost: Iterable[int], holes: dict[int, tuple[str, i
     for key, frame in vars(logs).items():
         kept = frame.filter(~pl.col("log").is_in(gone.implode()))
         log = kept["log"].to_numpy()
-        # What ends where the part began stays.
+        # An end at the beginning of the part that was cut out is not moved.
         moves = (("line", lines, heights), ("start", begins, lengths), ("end", begins + 1, lengths))
         frames[key] = kept.with_columns(
             pl.when(pl.col(column) >= pl.Series(first[log]))

@@ -1,9 +1,9 @@
-"""Tells statistics over single requests from those over intervals, which fio prints under the same names.
+"""Distinguishes statistics over single requests from those over intervals, which fio prints under the same names.
 
-With ``write_bw_log`` or ``write_iops_log``, and no ``log_avg_msec``, fio takes a sample for each request instead
-of one for each interval (``per_unit_log`` and ``add_bw_sample`` in its ``stat.c``). The ``bw`` figures of its
-reports are then those of the rates of single requests, in kB/s of 1000 whatever their heading says, and the
-``iops`` figures are those of a 1 for each request.
+With ``write_bw_log`` or ``write_iops_log``, but without ``log_avg_msec``, fio takes a sample for each request
+instead of for each interval (``per_unit_log`` and ``add_bw_sample`` in its ``stat.c``). The ``bw`` figures of its
+reports are then statistics of the rates of single requests, in kB/s of 1000 whatever their heading says, and the
+``iops`` figures are statistics of a 1 for each request.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from fsbench_kit.model.records import Diagnostic, Measurement
 _METRICS: Final = ("bandwidth", "iops")
 _OVER_INTERVALS: Final = {"mean", "min", "max", "stdev"}
 _SHORTEST: Final = 0.1
-"""In s: intervals are longer, on average; fio takes 0.5 s unless told otherwise."""
+"""In s. Intervals are longer on average; the default of fio is 0.5 s."""
 
 
 class Amendable(Protocol):
-    """Measurements that can be changed by what the log tells later on, as those of a `RunBuilder`."""
+    """Measurements that can be amended, such as those of a `RunBuilder`."""
 
     @property
     def measurements(self) -> Sequence[Measurement]:
-        """The measurements, by their numbers."""
+        """The measurements, indexed by number."""
 
     def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
-        """Change what some are of, and by what their unit is larger."""
+        """Change the metric of measurements, and multiply their values by a factor."""
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget some."""
+        """Remove measurements."""
 
 
 def over_requests(run: Amendable) -> list[Diagnostic]:
-    """Tell a report's figures over single requests from those over intervals.
+    """Correct the figures of a report that are over single requests, and report them.
 
-    Bandwidths become ``request_bandwidth``; what is said of IOPS then says nothing, and is left out.
+    Bandwidths become ``request_bandwidth``; IOPS figures are meaningless then, and are removed.
     """
     sampled = {place: mean for place, mean, is_sampled in _sampled(run.measurements) if is_sampled}
     if not sampled:
@@ -61,7 +61,7 @@ def over_requests(run: Amendable) -> list[Diagnostic]:
 
 
 def are_over_intervals(measurements: Iterable[Measurement]) -> Any:
-    """Whether no figure of a report is one over single requests; a column for columns."""
+    """Whether no figure of a report is over single requests; a column for columns."""
     answer: Any = True
     for *_, is_sampled in _sampled(measurements):
         answer &= is_sampled ^ True
@@ -69,7 +69,7 @@ def are_over_intervals(measurements: Iterable[Measurement]) -> Any:
 
 
 def _sampled(measurements: Iterable[Measurement]) -> Iterator[tuple[tuple[Part, str], Measurement, Any]]:
-    """Yield each mean over samples, of what and which metric it is, and whether each request is a sample."""
+    """Yield each mean over samples, with its part and metric, and whether each request is a sample."""
     for part, figures in figures_by_part(measurements).items():
         done, runtime = _done(figures), figures.get(("runtime", "value"))
         for metric in _METRICS:
@@ -81,7 +81,7 @@ def _sampled(measurements: Iterable[Measurement]) -> Iterator[tuple[tuple[Part, 
 
 
 def _done(figures: Figures) -> Any:
-    """Return the number of requests, by their count or, in a log that stops before it, by their bytes."""
+    """Return the number of requests or, in a log that was cut off before it, an estimate from the bytes."""
     if (operations := figures.get(("operations", "value"))) is not None:
         return operations.value
     moved = figures.get(("bytes", "value"))

@@ -1,4 +1,4 @@
-"""Whether a run can be what a command line started: what both tell, sizes and tests above all, may not differ."""
+"""Checks whether a run can be the result of a command line: settings that both state must not differ."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from fsbench_kit.model.records import Run, Setting
 
 
 def misfit(command: Sequence[Setting], run: Run) -> str | None:
-    """Return what of a command is not as in a run of its tool; ``None`` where nothing is.
+    """Return what contradicts a command in a run of its tool; ``None`` if nothing does.
 
-    Of the run its own figures and settings count, and no command that it has.
+    Only the run's own figures and settings count, not commands that are attributed to it.
     """
     tool = formats.TOOLS[run.tool]
     return next(_told_otherwise(tool.told, command, run), None) or next(tool.misfits(command, run), None)
 
 
 _ROUNDED: Final = 0.01
-"""By how much a size can differ that the log rounds."""
+"""The relative tolerance for sizes, which logs round."""
 
 
 def _told_otherwise(keys: Iterable[str], command: Sequence[Setting], run: Run) -> Iterator[str]:
@@ -32,7 +32,7 @@ def _told_otherwise(keys: Iterable[str], command: Sequence[Setting], run: Run) -
 
 
 def _values(settings: Iterable[Setting]) -> Mapping[str, Sequence[str]]:
-    """Return what each setting is, which several jobs can have several values of."""
+    """Return the values of each setting, of which jobs can have several."""
     found: dict[str, list[str]] = defaultdict(list)
     for item in settings:
         if item.value not in found[item.key]:
@@ -41,7 +41,7 @@ def _values(settings: Iterable[Setting]) -> Mapping[str, Sequence[str]]:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two values can be one; what is a list, or not a number beside one, is not compared."""
+    """Whether two values can be equal; lists, and numbers with other values, are not compared."""
     if one.isdecimal() and other.isdecimal():
         return abs(int(one) - int(other)) <= _ROUNDED * int(one)
     if one.isdecimal() or other.isdecimal() or not (one.isalnum() and other.isalnum()):

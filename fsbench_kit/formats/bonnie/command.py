@@ -1,4 +1,4 @@
-"""bonnie++ as a tool, and the options of its command line: ``bonnie++(8)``."""
+"""The tool bonnie++ and its command line options; see ``bonnie++(8)``."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _OPTIONS: Final[OptionNames] = {
     "-z": ("seed", plain),
 }
 _FLAGS: Final = "bc:d:fg:l:m:n:p:qr:s:u:x:y:z:Z:D"
-# The size of the files that are written by the character follows its option directly; getopt takes it for options.
+# The file size of the per-character tests follows -f directly; getopt would read it as options.
 _FAST: Final = re.compile(r"(?<!\S)(-[bqD]*f)(\d+)(?!\S)")
-# What a shell puts in the place of another command's name is not known.
+# The output of a command substitution is not known.
 _SUBSTITUTION: Final = re.compile(r"`[^`]*`|\$\([^()]*\)")
 _UNKNOWN: Final = "\0"
 
 
 def _words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options with their values, up to what a shell does with the output, and other words."""
+    """Return the options with their values, up to any redirection, and the other words."""
     known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
     words = re.split(r"\s\d?[|<>;&]|;", f" {known} ")[0]
     return getopt_words(_FAST.sub(r"\1", words), _FLAGS)
@@ -58,7 +58,7 @@ def _settings(arguments: str) -> Iterator[tuple[str, str]]:
 
 
 def _sizes(value: str) -> Iterator[tuple[str, str]]:
-    """Read ``-s``: size in MiB, size of a chunk in bytes, seeks, processes that seek."""
+    """Parse ``-s``: size in MiB, chunk size in bytes, seeks, seeking processes."""
     keys = ("file_size", "block_size", "bonnie++.seeks", "bonnie++.seekers")
     for key, part in zip(keys, value.split(":"), strict=False):
         if part:
@@ -67,7 +67,7 @@ def _sizes(value: str) -> Iterator[tuple[str, str]]:
 
 
 def _files(value: str) -> Iterator[tuple[str, str]]:
-    """Read ``-n``: files in units of 1024, their largest and smallest size, directories, size of a chunk."""
+    """Parse ``-n``: files in units of 1024, largest and smallest size, directories, chunk size."""
     keys = ("files", "largest-file", "smallest-file", "directories", "file-chunk")
     for key, part in zip(keys, value.split(":"), strict=False):
         if part and key == "files":

@@ -1,7 +1,7 @@
 """The CSV lines of bonnie++.
 
-The first field tells the layout. 1.03 has none: its lines begin with the machine's name. The later layouts are
-``2`` (1.93), ``1.96``, ``1.97`` and ``1.98``, which 2.00a writes, too.
+The first field identifies the layout, except in 1.03, whose lines begin with the machine name. The later layouts
+are ``2`` (1.93), ``1.96``, ``1.97`` and ``1.98``, which 2.00a writes, too.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _FILES: Final = ["files", "bonnie++.largest-file", "bonnie++.smallest-file"]
 
 _LATENCIES: Final = [f"{name} latency" for name in PHASES]
 
-# The two fields after the smallest size are named num_dirs and file_chunk_size; bonnie++ writes nothing in the
-# first, and the number of directories in the second.
+# The two fields after the smallest size are named num_dirs and file_chunk_size; bonnie++ leaves the first empty,
+# and writes the number of directories to the second.
 _SINCE_1_96: Final = [*_FILES, "", "bonnie++.directories", *cell_names(FILE_PHASES), *_LATENCIES]
 _LAYOUTS: Final[dict[str | None, list[str]]] = {
     None: ["size", *cell_names(IO_PHASES), "files", *cell_names(FILE_PHASES)],
@@ -46,9 +46,9 @@ _LAYOUTS: Final[dict[str | None, list[str]]] = {
         *("bonnie++.seeks", "bonnie++.seekers", *cell_names(IO_PHASES), *_SINCE_1_96),
     ],
 }
-"""The fields of each layout after the machine's name; 1.96 has that of 1.97."""
+"""The fields of each layout after the machine name; 1.96 has those of 1.97."""
 
-# A field may be broken over two lines, but not reach into the next line of figures.
+# A field may be broken across two lines, but must not extend into the next line of figures.
 _BREAK: Final = r"\s{1,3}(?!\d\.\d\d,|2,\d)"
 _FIELD: Final = rf"(?:{_BREAK})?[\w.+:/-]{{0,40}}(?:{_BREAK}[\w.+:/-]{{1,40}})?(?:{_BREAK})?,"
 _FIGURE: Final = rf"(?:{_BREAK})?(?:\d[\d.]{{0,12}}|-?nan|\+{{0,5}})(?:{_BREAK}[\d.+]{{1,12}})?(?:{_BREAK})?,"
@@ -56,7 +56,7 @@ _LAST: Final = r"[\w.+-]{0,40}"
 
 
 def _line(layout: str, fields: int) -> str:
-    """Return the expression for a line of a layout that has a number, or of what is left of it."""
+    """Return the pattern of a line, possibly cut off, in a layout with a layout number."""
     head = rf"(?<![\w.,+-])(?P<layout>{layout}),(?P<version>\d\.\d\d\w?),(?P<machine>[^,\n\"]{{0,80}}),"
     return rf"{head}(?P<fields>(?:{_FIELD}){{6,{fields - 1}}}{_LAST})"
 
@@ -74,7 +74,7 @@ PHRASES: Final = {
 
 
 def row(token: Token) -> Row:
-    """Return what a line says."""
+    """Parse a line."""
     layout = token["layout"] if token.name != "csv_1_03" else None
     found = Row.of("CSV", token, token["version"] if layout else None, token["machine"])
     names = _LAYOUTS["1.97" if layout == "1.96" else layout]
@@ -94,7 +94,7 @@ def _lacks_a_field(cells: list[Field]) -> bool:
 
 
 def _values(token: Token, names: list[str], found: Row) -> dict[str, Field]:
-    """Return the line's fields by their names; none where they cannot be what they should be."""
+    """Return the fields of a line by name, or nothing if some cannot be what their names say."""
     cells = list(cells_of(token, "fields", ","))
     if names is _LAYOUTS["1.97"] and _lacks_a_field(cells):
         cells.insert(names.index("file_size"), Field())

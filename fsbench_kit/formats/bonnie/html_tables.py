@@ -1,16 +1,16 @@
-"""The HTML tables of ``bon_csv2html``, with their cells flattened to ``|``.
+"""The HTML tables of ``bon_csv2html``, after conversion to text with ``|`` between cells.
 
-The version in a table is that of ``bon_csv2html``, which is a script up to 1.93 and a program since. That of 1.0x
-says it in the page's title, if at all.
+The version in a table is that of ``bon_csv2html``, which is a script up to 1.93 and a program since. 1.0x has it
+in the page title, if at all.
 
-*Up to 1.97* the figures are those of the CSV line. *1.98 and 2.00* turn KiB/s into MiB/s, to the nearest whole
-number, for *Block* and *Rewrite* alone: **the two "Per Char" columns stay in KiB/s, although "M/sec" stands above
-them.** (That test moves 3 MiB unless told otherwise; above 6144 KiB/s it would end in under 0.5 s and have no
-figure.) There, *Block* and *Rewrite* have ``0`` in place of ``+++++``, which is also what they have when the phase
-did not run; the CPU share is empty then.
+*Up to 1.97* the figures are those of the CSV line. *1.98 and 2.00* convert KiB/s to MiB/s, rounded to the nearest
+integer, but only for *Block* and *Rewrite*: **the two "Per Char" columns stay in KiB/s, although their heading is
+"M/sec".** (That test moves 3 MiB by default; above 6144 KiB/s it would end in under 0.5 s and have no figure.) In
+these versions, *Block* and *Rewrite* show ``0`` instead of ``+++++``, and also when the phase did not run; the CPU
+share is empty then.
 
-The columns of concurrency, chunk size, sizes of files and directories are there when a row has something in them.
-The second *Chunk Size* holds the number of directories: bonnie++ writes it into that field.
+The columns for concurrency, chunk size, file sizes and directories are present if a row has a value in them. The
+second *Chunk Size* contains the number of directories: bonnie++ writes it to that field.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COLUMNS: Final = {
     "directories": ("Num Dirs", "bonnie++.directories"),
     "file_chunk": ("Chunk Size", "bonnie++.directories"),
 }
-"""The columns that not every table has: their headings, and the setting that is in each."""
+"""The optional columns: the heading of each, and the setting that it contains."""
 
 
 def _optional(column: str) -> str:
@@ -66,7 +66,7 @@ _HEADING: Final = [
 _CELL: Final = (
     r"(?:\d[\d.]{0,12}(?:[MG](?::\d{1,8}k?)?|[km])?|-?nan|-\d{1,12}|\+{1,9}|link|symlink|\d{1,9}:[\d:a-z/]{1,30})"
 )
-# An empty cell can be the last one; what stands on the next line is not in it.
+# The last cell can be empty; text on the next line does not belong to it.
 _EMPTY: Final = r"[^\S\n]*+(?=[\n|]|\Z)"
 _IN_CELL: Final = rf"\|(?:\s*+{_CELL}(?![\w.+])|{_EMPTY})"
 _LATENCIES: Final = rf"(?:\s*+\|(?:\s*+\d+[mu]?s\b|{_EMPTY})){{6,12}}"
@@ -79,7 +79,7 @@ PHRASES: Final = {
 
 
 def row(token: Token, heading: Token) -> Row | None:
-    """Return what a row says; nothing where its cells do not fit the headings."""
+    """Parse a row; return None if its cells do not match the headings."""
     shown = {column: key for column, (_, key) in _COLUMNS.items() if heading[column]}
     names = [
         *(shown[column] for column in ("concurrency",) if column in shown),
@@ -105,7 +105,7 @@ def row(token: Token, heading: Token) -> Row | None:
     found = Row.of("HTML", token, heading["version"], token["machine"])
     found.take(values, UNITS | (dict.fromkeys(_BLOCK, _MIB) if in_mib else {}))
     if found.threads is None and not (heading["version"] or "1.0").startswith("1.0"):
-        found.threads = 1  # or there would be a column for it
+        found.threads = 1  # otherwise there would be a column for it
     if in_mib and "write_char" in found.phases:
         message = "M/sec stands above the rates by the character, which bon_csv2html prints in KiB/s."
         cell = values["write_char"]
@@ -114,7 +114,7 @@ def row(token: Token, heading: Token) -> Row | None:
 
 
 def add_latencies(found: Row, token: Token) -> None:
-    """Take the latencies below a row, unless they do not fit the phases that ran."""
+    """Add the latencies below a row, unless they do not match the phases that ran."""
     found.end = token.end
     latencies: dict[str, Field] = {}
     for group, phases in (("io", IO_PHASES), ("files", FILE_PHASES)):

@@ -1,4 +1,4 @@
-"""What the prints of bonnie++ have in common: its phases, and what their cells mean.
+"""Common parts of the bonnie++ formats: the phases of a run, and the meaning of their cells.
 
 Sources: ``bon_time.cpp``, ``bonnie.h`` and ``bonnie++.cpp`` of bonnie++ 1.03 to 2.00a.
 """
@@ -22,12 +22,12 @@ PHASES: Final = {
     **dict.fromkeys(("sequential_create", "sequential_stat", "sequential_delete"), "file_rate"),
     **dict.fromkeys(("random_create", "random_stat", "random_delete"), "file_rate"),
 }
-"""The phases in the order of their columns, and what the rate of each is."""
+"""The phases in the order of their columns -> the metric of their rate."""
 IO_PHASES: Final = tuple(PHASES)[:6]
 FILE_PHASES: Final = tuple(PHASES)[6:]
 
 SHORTEST_PHASE: Final = 0.5
-"""Seconds; of a shorter phase bonnie++ prints no rate (``MinTime``)."""
+"""In seconds; bonnie++ prints no rate for shorter phases (``MinTime``)."""
 FILES_UNIT: Final = 1024
 
 RATE_MARK: Final = "+++++"
@@ -39,7 +39,7 @@ _SETTINGS: Final = _SIZES | {"threads", "seed", "bonnie++.seeks", "bonnie++.seek
 
 
 class Unit(NamedTuple):
-    """In which unit a rate is printed, and how it was shortened."""
+    """The unit of a printed rate, and how it was rounded."""
 
     name: str
     rounding: Rounding
@@ -53,14 +53,14 @@ UNITS: Final[dict[str, Unit | None]] = {
     "seek": SEEKS,
     **dict.fromkeys(FILE_PHASES, FILES),
 }
-"""The units of the CSV line."""
+"""The units in CSV lines."""
 
 
 Form = Literal["CSV", "text", "HTML"]
 
 
 class Field(NamedTuple):
-    """A string of the log, and where it stands in the text."""
+    """A string of the log, and its position in the text."""
 
     chars: str = ""
     start: int = 0
@@ -68,19 +68,19 @@ class Field(NamedTuple):
 
     @property
     def printed(self) -> Printed:
-        """The same for a `RunBuilder`."""
+        """The field as `RunBuilder` expects it."""
         return Printed(self.chars, self.start)
 
     @property
     def kind(self) -> Literal["mark", "figure", "nothing"]:
-        """Whether it holds pluses, a figure, or nothing."""
+        """Whether it contains a mark (pluses), a figure, or nothing."""
         return "mark" if "+" in self.chars else "figure" if self.chars else "nothing"
 
 
 class Phase(NamedTuple):
     """The cells of a phase.
 
-    The unit of its rate is ``None`` where it cannot be told.
+    The unit of the rate is ``None`` if it is unknown.
     """
 
     rate: Field
@@ -91,24 +91,24 @@ class Phase(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """What one print says of one run.
+    """The contents of one print of a run.
 
     Attributes
     ----------
     start, end
-        Where it stands in the text.
+        Its position in the text.
     version
-        That of the tool that printed it.
+        The version of the tool that printed it.
     glued
-        The machine's name and the size of the file, where nothing stands between them.
+        The machine name and the file size, if nothing separates them.
     settings
-        Key of a setting -> its cell, as printed.
+        Setting -> its cell, as printed.
     threads
-        The concurrency, where the print tells: also by leaving out a 1.
+        The concurrency, if the print shows it, possibly by omitting a 1.
     seed
-        That of its random numbers, which is the time at its start (epoch) unless it was given.
+        The seed of the random numbers: the start time in seconds since the epoch, unless it was specified.
     phases
-        Those that ran.
+        The phases that ran.
     """
 
     form: Form
@@ -126,12 +126,12 @@ class Row:
 
     @classmethod
     def of(cls, form: Form, token: Token, version: str | None, machine: str | None) -> Row:
-        """Return a row of which nothing is known but where it stands, and whose it is."""
+        """Return a row without contents."""
         machine = (machine or "").strip()
         return cls(form=form, text=token.text, start=token.start, end=token.end, version=version, machine=machine)
 
     def take(self, values: Mapping[str, Field], units: Mapping[str, Unit | None]) -> None:
-        """Take the settings, and the phases that ran, from cells by their names."""
+        """Set the settings and the phases that ran from cells by name."""
         self.settings = size_settings(values.get("size", Field())) | files_settings(values.get("files", Field()))
         self.settings |= {name: cell for name, cell in values.items() if name in _SETTINGS}
         self.threads = self.number("threads")
@@ -143,16 +143,16 @@ class Row:
 
     @property
     def host(self) -> str | None:
-        """The machine's name; something like ``#`` stands in place of a name that was taken out."""
+        """The machine name, or ``None`` if it was replaced by something like ``#``."""
         return self.machine if re.search(r"\w", self.machine) else None
 
     @property
     def has_latencies(self) -> bool:
-        """Whether the row of latencies below it was read."""
+        """Whether latencies were read for this row."""
         return any(phase.latency.chars for phase in self.phases.values())
 
     def part_glued(self, machine: str, size: str | None = None) -> None:
-        """Part the machine's name, which may be cut, from the size, where they are known from elsewhere."""
+        """Separate the machine name, which may be truncated, from the size, given one of them from elsewhere."""
         if self.glued is None:
             return
         size = self.glued.chars.removeprefix(machine) if size is None else size
@@ -164,7 +164,7 @@ class Row:
         self.machine, self.glued = machine, None
 
     def say(self, code: str, message: str, start: int | None = None, end: int | None = None) -> None:
-        """Say something about the row, or about a stretch of it."""
+        """Add a diagnostic about the row or about a part of it."""
         stretch = Token("", self.text, self.start if start is None else start, self.end if end is None else end)
         self.diagnostics.append(stretch.diagnostic(code, message))
 
@@ -202,7 +202,7 @@ class Row:
         return run.measurements
 
     def damaged_marks(self) -> Iterator[Diagnostic]:
-        """Say which marks are not as the tool prints them."""
+        """Report marks that differ from those that the tool prints."""
         for phase in self.phases.values():
             for cell, mark in ((phase.rate, RATE_MARK), (phase.cpu, CPU_MARK)):
                 if cell.kind == "mark" and cell.chars != mark:
@@ -210,7 +210,7 @@ class Row:
                     yield stretch.diagnostic("DAMAGED_MARK", f"{cell.chars} was read as {mark}.")
 
     def number(self, key: str) -> int | None:
-        """Return the value of a setting that is a number."""
+        """Return the value of a numeric setting."""
         value = self._value(key)
         return int(value) if value is not None and value.isdecimal() else None
 
@@ -229,25 +229,25 @@ class Row:
             low = work / SHORTEST_PHASE if work is not None else None
             run.add_unmeasured(place, metric, printed, state="censored", low=low)
         elif phase.unit is None or not re.fullmatch(r"\d+(?:\.\d+)?[kmg]?", chars):
-            # Of which unit? Or not a number: -nan, or what the machine makes of it as a whole number.
+            # The unit is unknown, or it is not a number: -nan, or the integer that the machine converts it to.
             run.add_unmeasured(place, metric, printed, state="missing", how=How("", "exact"))
         else:
             number, (unit, rounding) = chars.rstrip("kmg"), phase.unit
             run.add(place, metric, printed, number=number, unit=unit, rounding=rounding, zero="censored")
 
     def _work(self, name: str) -> int | None:
-        """Return what a phase did, in the unit of its rate, where the print tells."""
+        """Return the work of a phase in the unit of its rate, if the print shows it."""
         if PHASES[name] == "file_rate":
             return self.number("files")
         if name == "seek":
             return self.number("bonnie++.seeks")
         if name.endswith("_char") and (self.threads is not None or not (self.version or "1.0").startswith("1.0")):
-            return None  # since 1.03, part of the file, and nothing here tells which
+            return None  # since 1.03 a part of the file, and the print does not say which
         return self.number("file_size")
 
 
 def size_settings(cell: Field) -> dict[str, Field]:
-    """Return the settings in a size: of the file, of a chunk, concurrency, seeks and processes that seek.
+    """Return the settings in a size: file size, chunk size, concurrency, seeks and seeking processes.
 
     >>> [f"{key} {cell.chars}" for key, cell in size_settings(Field("64G:4k::65536")).items()]
     ['file_size 64G', 'block_size 4k', 'bonnie++.seeks 65536']
@@ -257,7 +257,7 @@ def size_settings(cell: Field) -> dict[str, Field]:
 
 
 def files_settings(cell: Field) -> dict[str, Field]:
-    """Return the settings in what was said of the files: number, sizes, directories.
+    """Return the settings in *Num Files*: number, sizes, directories.
 
     >>> [f"{key} {cell.chars}" for key, cell in files_settings(Field("16:1024:512/10")).items()]
     ['files 16', 'bonnie++.largest-file 1024', 'bonnie++.smallest-file 512', 'bonnie++.directories 10']
@@ -274,7 +274,7 @@ def _parts(cell: Field, keys: Iterable[str], separator: str) -> dict[str, Field]
 
 
 def cell_names(phases: Iterable[str]) -> list[str]:
-    """Return the names of the cells of phases, in the order in which they are printed.
+    """Return the cell names of phases in the order in which they are printed.
 
     >>> cell_names(["write", "seek"])
     ['write', 'write cpu', 'seek', 'seek cpu']
@@ -296,7 +296,7 @@ _VALUES: Final = {
 
 
 def can_hold(name: str, chars: str) -> bool:
-    """Whether a cell of a CSV line or an HTML table, by its name, can hold a string; each can be empty.
+    """Whether the named cell of a CSV line or an HTML table can contain a string; every cell can be empty.
 
     >>> can_hold("write cpu", "12"), can_hold("write cpu", "12.5"), can_hold("write", "")
     (True, False, True)
@@ -305,20 +305,20 @@ def can_hold(name: str, chars: str) -> bool:
 
 
 def fit(rate: Field, cpu: Field) -> bool:
-    """Whether two cells are of one phase: a rate has its CPU share, and a mark its mark.
+    """Whether two cells belong to one phase: rates go with CPU shares, and marks with marks.
 
-    Where a cell is lost, all that follow are shifted. The converters print a 0 in place of some rates' marks.
+    If a cell is lost, all following cells are shifted. The converters print 0 instead of the mark of some rates.
     """
     return rate.kind == cpu.kind or (cpu.kind == "mark" and rate.chars in {"0", "0k"})
 
 
 def all_fit(values: Mapping[str, Field]) -> bool:
-    """Whether the cells of all phases fit each other."""
+    """Whether the cells of each phase fit each other."""
     return all(fit(values.get(name, Field()), values.get(f"{name} cpu", Field())) for name in PHASES)
 
 
 def cells_of(token: Token, group: str, separator: str) -> Iterator[Field]:
-    """Yield the cells of a row, without the blanks around and in them."""
+    """Yield the cells of a row, without whitespace."""
     position = token.start_of(group)
     for part in (token[group] or "").split(separator):
         start = position + len(part) - len(part.lstrip())

@@ -1,4 +1,4 @@
-"""The prints of one run of bonnie++, which are put together where they agree, and held against each other."""
+"""Merges the prints of one bonnie++ run where they agree, and checks them against each other."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 
 FORMS: Final = ("CSV", "text", "HTML")
-"""The most precise first."""
+"""The forms of prints, the most precise first."""
 
 ENOUGH: Final = 0.5
-"""The share of figures from which on two prints are of one run; the others contradict each other."""
+"""The share of figures that must agree for two prints to be of one run with contradictions."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Prints:
     rows: list[Row]
 
     def agreement(self, row: Row, figures: Sequence[Measurement]) -> float:
-        """Return the share of the figures of a print in another form that agree; 0 where it is of another run."""
+        """Return the share of figures that agree with a print in another form; 0 if that is of another run."""
         known = self.rows[0]
         sizes = {known.number("file_size"), row.number("file_size")} - {None}
         if len(sizes) > 1:
@@ -36,7 +36,7 @@ class Prints:
         return max(shares)
 
     def is_over(self, row: Row) -> bool:
-        """Whether the run's table stands right over a CSV line, as in the tool's own output."""
+        """Whether the table of the run is right above a CSV line, as in the tool's own output."""
         known = self.rows[-1]
         return (
             (known.form, row.form) == ("text", "CSV")
@@ -45,20 +45,20 @@ class Prints:
         )
 
     def has_name_and_size_of(self, row: Row) -> bool:
-        """Whether a print names the same machine and size."""
+        """Whether a print has the same machine name and size."""
         known = self.rows[0]
         sizes = known.number("file_size"), row.number("file_size")
         return sizes[0] == sizes[1] and known.machine != "" and row.machine.startswith(known.machine)
 
     @property
     def _is_whole(self) -> bool:
-        """Whether the run has figures, and one of its prints was not cut off."""
+        """Whether the run has figures, and at least one of its prints is complete."""
         return any(row.phases for row in self.rows) and not all(
             any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
         )
 
     def _is_one_run(self) -> bool | None:
-        """Whether its prints are of one run whatever their figures are; ``None`` where these decide."""
+        """Whether the prints are of one run whatever their figures are; ``None`` if the figures decide."""
         known, *others = self.rows
         if len(others) > 1:
             return False
@@ -68,7 +68,7 @@ class Prints:
         return is_sure or None
 
     def run(self) -> tuple[Run, list[Diagnostic]]:
-        """Return the run, and what is to be said of its prints."""
+        """Return the run, and diagnostics about its prints."""
         rows = sorted(self.rows, key=lambda row: FORMS.index(row.form))
         text = rows[0].text
         for row in rows:
@@ -108,7 +108,7 @@ class Prints:
 
 
 def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:
-    """Return what the prints of a run state, and where two of them state different things."""
+    """Return the settings in the prints of a run, and diagnostics about contradictions between them."""
     settings: dict[str, Setting] = {}
     disagreements = []
     for setting in (setting for row in rows for setting in row.stated()):
@@ -122,13 +122,13 @@ def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic
 
 
 def _pairs(one: Sequence[Measurement], other: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
-    """Return the figures that stand in both of two prints."""
+    """Return the figures that both prints have."""
     figures = {(m.operation, m.metric): m for m in one}
     return [(figures[key], m) for m in other if (key := (m.operation, m.metric)) in figures]
 
 
 def _agreement(pairs: Sequence[tuple[Measurement, Measurement]]) -> Any:
-    """Return the share of pairs of figures that can be the same; a column for columns."""
+    """Return the share of figure pairs that can be equal; a column for columns."""
     measured = [pair for pair in pairs if any(m.state == "measured" for m in pair)]
     alike = [_alike(*pair) for pair in measured or pairs]
     return sum(alike) / len(alike) if alike else ENOUGH
@@ -143,7 +143,7 @@ def _alike(one: Measurement, other: Measurement) -> Any:
 
 
 def checks(run: Run) -> Iterator[Finding]:
-    """Hold the prints of a run against each other; where one has a figure, another may have a mark."""
+    """Check the prints of a run against each other, including figures where another print has a mark."""
     yield from cross_checks(run.measurements)
     for first, repeat in _printed_twice(run):
         if first.state != repeat.state and any("+" in text for item in (first, repeat) for text in item.text):
@@ -152,7 +152,7 @@ def checks(run: Run) -> Iterator[Finding]:
 
 
 def _printed_twice(run: Run) -> Iterator[tuple[Measurement, Measurement]]:
-    """Yield each figure of a run that is printed once more, and its other print."""
+    """Yield each figure of a run that is printed again, with its other print."""
     first: dict[tuple[str, str, str], Measurement] = {}
     for item in run.measurements:
         known = first.setdefault((item.operation, item.metric, item.statistic), item)
@@ -161,5 +161,5 @@ def _printed_twice(run: Run) -> Iterator[tuple[Measurement, Measurement]]:
 
 
 def is_one_run(run: Run) -> Any:
-    """Whether two prints that the example has of its run are of one run in the others, too."""
+    """Whether two prints that are of one run in the example are of one run in the other logs, too."""
     return run.jobs if run.jobs is not None else _agreement(list(_printed_twice(run))) >= ENOUGH

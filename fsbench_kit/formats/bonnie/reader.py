@@ -1,4 +1,4 @@
-"""Puts the prints of bonnie++ together to runs, and says what is odd about them."""
+"""Assembles the prints of bonnie++ into runs, and reports irregularities."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _STEPS: Final = (
         for step in ("Create", "Stat", "Delete")
     ),
 )
-"""What is shown while the tool works, in this order."""
+"""The progress messages of the tool, in order."""
 _NOT_TIMED: Final = r"(?!\s{0,20}done:)"
-"""The tool that bonnie++ comes from shows the rates here; its seekers have numbers."""
+"""Excludes the original bonnie, which prints rates in these places; its seekers have numbers."""
 
 _LONGEST_NAME: Final = 40
 
@@ -57,7 +57,7 @@ _LEXER: Final = Lexer(
 )
 
 _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Char)"
-"""The tool that bonnie++ comes from spells its headings differently."""
+"""Excludes the original bonnie, whose headings are spelled differently."""
 _CSV_2: Final = r"\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
 _CSV_NAME: Final = r"(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},"
 _CSV_CELLS: Final = r"(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}"
@@ -80,7 +80,7 @@ signatures: Final = Signatures(
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield a run for each run that is printed, once or several times, and what is to be said about it."""
+    """Yield a run for each run in the text, however often it is printed, and diagnostics."""
     repaired, edits = _without_markup(text)
     if edits:
         first = Token("emphasis", text, edits[0].start, edits[1].end)
@@ -97,7 +97,7 @@ def _read(text: Text) -> _Reader:
 
 
 _TOOLS_WORDS: Final = re.compile(r"^(?:Can't process: |Expected \S{0,9}, got \S{0,80} from )", re.MULTILINE)
-"""What ``bon_csv2html`` and ``bon_csv2txt`` put before a line that is not of their layout."""
+"""What ``bon_csv2html`` and ``bon_csv2txt`` print before lines that they do not understand."""
 _TAG: Final = r"(?:b|i|u|em|strong|mark|span|font|code)\b"
 _EMPHASIS: Final = re.compile(
     rf"(?P<before><{_TAG}[^<>\n]{{0,200}}>|\*{{1,3}})[\d.+]{{1,15}}[kmg]?(?P<after></{_TAG}>|\*{{1,3}})"
@@ -105,7 +105,7 @@ _EMPHASIS: Final = re.compile(
 
 
 def _without_markup(text: Text) -> tuple[Text, list[Edit]]:
-    """Return the text without what people put around figures to show them, and where that was."""
+    """Return the text without markup that people put around figures, and the edits that removed it."""
     words = [Edit(*match.span(), "") for match in _TOOLS_WORDS.finditer(text.chars)]
     emphasis = [
         Edit(*match.span(side), "") for match in _EMPHASIS.finditer(text.chars) for side in ("before", "after")
@@ -114,15 +114,15 @@ def _without_markup(text: Text) -> tuple[Text, list[Edit]]:
 
 
 class _Reader:
-    """Puts the phrases of a text together to runs."""
+    """Assembles the phrases of a text into runs."""
 
     def __init__(self) -> None:
         self._said: list[tuple[int, Diagnostic]] = []
         self.runs: list[Prints] = []
-        # Those without a print of a form; a file can hold thousands of runs, and all in one form.
+        # Runs that lack a print of a form; a file can have thousands of runs, all in the same form.
         self._lacking: dict[str, dict[int, Prints]] = {form: {} for form in FORMS}
         self._broken_off: list[Run] = []
-        self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
+        self._name: Token | None = None  # unmatched text: the name of a machine, if a row follows
         self._tables = text_tables.Tables()
         self._html_heading: Token | None = None
         self._html_row: Row | None = None
@@ -134,7 +134,7 @@ class _Reader:
         self._failure: Token | None = None
 
     def read(self, token: Token) -> None:
-        """Take the next phrase."""
+        """Process the next phrase."""
         if token.name in {"io_row", "file_row"}:
             machine = self._machine(token)
             if machine is None:
@@ -147,7 +147,7 @@ class _Reader:
             case "UNREAD":
                 self._name = token
             case "command" | "converter":
-                pass  # it is found and read where documents are cut
+                pass  # found and read by `documents`
             case "user":
                 self._user = token
             case "step":
@@ -183,7 +183,7 @@ class _Reader:
                 self._add(csv_lines.row(token))
 
     def close(self) -> None:
-        """Take the end of the text."""
+        """Process the end of the text."""
         self._no_machine()
         self._close_tables()
         if (self._failure is not None and (self._started or self.runs)) or (
@@ -192,7 +192,7 @@ class _Reader:
             self._break_off()
 
     def records(self) -> Iterator[Record]:
-        """Yield what was read, in the order of the text."""
+        """Yield the records in the order of the text."""
         found: list[tuple[int, Record]] = [*self._said]
         for printed in self.runs:
             run, diagnostics = printed.run()
@@ -205,7 +205,7 @@ class _Reader:
         self._said.append((diagnostic.start or 0, diagnostic))
 
     def _machine(self, row: Token) -> str | None:
-        """Return the name that stands before a row, on its line, or ``None`` if cells do: it begins elsewhere."""
+        """Return the name before a row on its line, or ``None`` if there are cells: the row begins earlier."""
         name, self._name = self._name, None
         if name is None:
             return ""
@@ -231,7 +231,7 @@ class _Reader:
             self._said.append((diagnostic.start or 0, diagnostic))
 
     def _step(self, token: Token) -> None:
-        """Take a line of progress; where the steps start over, a run begins."""
+        """Process a line of progress; a new run begins when the steps start over."""
         self._close_tables()
         number = next(i for i, words in enumerate(_STEPS) if re.fullmatch(words, token["step"] or ""))
         if self._step_number is None or number <= self._step_number:
@@ -242,7 +242,7 @@ class _Reader:
         self._user, self._step_number, self._last = None, number, token
 
     def _break_off(self) -> None:
-        """Take the end of a run that gave no result."""
+        """End a run without a result."""
         last = self._failure or self._last
         if last is None:
             return
@@ -269,7 +269,7 @@ class _Reader:
         self._tables = text_tables.Tables()
 
     def _add(self, row: Row) -> None:
-        """Take a print: of a run that is known, or of another one."""
+        """Add a print to the run that it belongs to, or to a new one."""
         lacking = self._lacking[row.form]
         figures = row.measurements() if lacking else ()
         agreements = {key: printed.agreement(row, figures) for key, printed in lacking.items()}
@@ -299,5 +299,5 @@ CLEAN: Final = Clean(
     free={"seed": Free()},
     zeros=frozenset({"cpu", "latency"}),
     units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},
-    unplaced=",",  # as all lines of CSV have
+    unplaced=",",  # which all CSV lines contain
 )

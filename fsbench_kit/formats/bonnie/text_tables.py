@@ -1,13 +1,13 @@
 """The text tables of bonnie++ and of ``bon_csv2txt``.
 
-A cell of a rate has five places and one of a CPU share three, each with a blank before it; what is wider pushes
-the rest of its row to the right. A phase that did not run leaves its cells blank, so that where cells are missing
-the blanks tell which: those before a cell, or, where they were changed, its place under the headings.
+Rates are printed in five characters and CPU shares in three, each after a blank; wider cells push the rest of the
+row to the right. The cells of a phase that did not run are blank, so that blanks show which cells are missing: the
+blanks before a cell or, if these were changed, its position under the headings.
 
-*1.03 to 1.97* print ``K/sec``. *1.98 and 2.00* print a suffix at each rate, k for whole KiB/s, m and g for MiB/s
-and GiB/s with up to one decimal. Their rates of files are none: a fault in ``print_stat`` hands a floating-point
-number to ``%d``, which then shows the number of files, or whatever else stands in a register. ``bon_csv2txt``,
-which takes its figures from the CSV line, is right; its heading over the files has no version.
+*1.03 to 1.97* print ``K/sec``. *1.98 and 2.00* print a suffix after each rate: k for whole KiB/s, m and g for
+MiB/s and GiB/s with up to one decimal. Their rates of files are wrong: a bug in ``print_stat`` passes a
+floating-point number to ``%d``, which shows the number of files or whatever is in a register. ``bon_csv2txt``,
+which takes its figures from the CSV line, is right; its heading for the files has no version.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _CELLS: Final = (
 CELL: Final = re.compile(rf"(?<!\S)(?:{_RATE}|{_CPU}|\d+[:/][\d:/]*)(?!\S)")
 _DURATION: Final = r"\d+[mu]?s\b"
 _VERSION: Final = r"(?:(?:Version\s+|(?<!\S)(?=\d\.\d\d[a-z]?\s))(?P<version>[\w.]{1,12})\s+)?"
-"""What is printed before the first heading; without its word, a version is told by its form."""
+"""The version before the first heading; without the word “Version” it is recognized by its form."""
 
 
 def _heading(*words: str) -> str:
-    """Return the expression for words between dashes."""
+    """Return the pattern of words between dashes."""
     return " ".join(rf"[-–—]{{0,9}}{word}[-–—]{{0,9}}" for word in words)
 
 
@@ -73,30 +73,30 @@ PHRASES: Final = {
 }
 
 _STRANGER: Final = re.compile(r"Latency|Sequential|-Create-|\n[^\S\n]*\n")
-"""What does not stand between a row and its latencies."""
+"""What cannot occur between a row and its latencies."""
 _FAULTY_SINCE: Final = "1.98"
 
 SUFFIXES: Final = {"k": KIB, "m": Unit("MiB/s", "nearest"), "g": Unit("GiB/s", "nearest")}
 
 _CONVERTED: Final = f"Version{' ' * 4}"
-"""How the headings of ``bon_csv2txt`` begin, whose place for the version is wider."""
+"""How the headings of ``bon_csv2txt`` begin, which leave more space for the version."""
 _MOST_CONCURRENCY: Final = "200"
 
 _ROW_START: Final = 19
-"""Where a row's first rate begins, with its blank."""
+"""The column at which the first rate begins, with its blank."""
 _RATE_WIDTH: Final = 6
 _CPU_WIDTH: Final = 4
 _PHASES: Final = {"io": IO_PHASES, "file": FILE_PHASES}
 _MOST_SHIFT: Final = 1
-"""By so many characters a row can stand beside its columns, and there is no doubt which these are."""
+"""The maximum number of characters by which a row can be shifted without its columns being in doubt."""
 
 
 @dataclass(slots=True)
 class Tables:
-    """The table over the phases of the file and the one over those of the files, which belong together.
+    """The tables of the I/O phases and of the file phases, which belong together.
 
-    A row of the first and one of the second are of one run, in the order of the machines; but where figures among
-    them were not understood, which may be a row, their order tells nothing.
+    Their rows are matched to runs in the order of the machines, unless figures between them were not understood:
+    these may have been a row.
     """
 
     headings: dict[str, Token] = field(default_factory=dict)
@@ -105,20 +105,20 @@ class Tables:
     lacks_a_row: bool = False
 
     def takes(self, heading: Token) -> bool:
-        """Whether a heading continues these tables: that of the second follows that of the first."""
+        """Whether a heading continues these tables, as that of the file phases follows that of the I/O phases."""
         return heading.name == "file_heading" and "io" in self.headings and "file" not in self.headings
 
     def pass_over(self, unread: Diagnostic) -> None:
-        """Take note of figures that were not understood, which were a row if the tables go on."""
+        """Note figures that were not understood; they may have been a row if the tables continue."""
         self.passed_over = self.passed_over or (bool(self.headings) and unread.code == "UNREAD_FIGURE")
 
     def add_heading(self, heading: Token) -> None:
-        """Open a table."""
+        """Begin a table."""
         self.lacks_a_row = self.passed_over
         self.headings[heading.name.removesuffix("_heading")] = heading
 
     def add_row(self, token: Token, machine: str) -> bool:
-        """Take a row, unless no heading says what its figures are."""
+        """Add a row, unless no heading says what its figures are."""
         kind = token.name.removesuffix("_row")
         heading = self.headings.get(kind)
         if heading is None or heading.name != list(self.headings.values())[-1].name:
@@ -131,7 +131,7 @@ class Tables:
         return True
 
     def add_latencies(self, token: Token) -> bool:
-        """Take the latencies of the row above, unless it has some."""
+        """Add latencies to the row above, unless it has some."""
         kind = list(self.headings)[-1] if self.headings else "io"
         row = self.rows[kind][-1] if self.rows[kind] else None
         if row is None or row.has_latencies or _STRANGER.search(token.text.chars, row.end, token.start):
@@ -140,11 +140,11 @@ class Tables:
         return True
 
     def runs(self) -> Iterator[Row]:
-        """Yield what the tables say of each run."""
+        """Yield the contents of the tables for each run."""
         io_rows, file_rows = self.rows["io"], self.rows["file"]
         if rows := io_rows or file_rows:
             rows[0].start = next(iter(self.headings.values())).start
-        most = 1 if self.lacks_a_row else len(io_rows)  # of so many their order tells which belong together
+        most = 1 if self.lacks_a_row else len(io_rows)  # rows whose order shows which belong together
         if len(io_rows) == len(file_rows) <= most:
             yield from map(_joined, io_rows, file_rows)
             return
@@ -166,7 +166,7 @@ class Tables:
 def _joined(io_row: Row, file_row: Row) -> Row:
     io_row.end = file_row.end
     io_row.part_glued(file_row.machine)
-    io_row.machine = max(io_row.machine, file_row.machine, key=len)  # where a long size leaves no place for a name
+    io_row.machine = max(io_row.machine, file_row.machine, key=len)  # a long size leaves no space for the name
     io_row.settings |= file_row.settings
     io_row.phases |= file_row.phases
     io_row.diagnostics += file_row.diagnostics
@@ -186,12 +186,12 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
         row.settings["threads"] = _cell(heading, "threads")
     row.threads = row.number("threads")
     if row.threads is None and (heading["columns"] or "").startswith("Name"):
-        row.threads = 1  # or it would stand beside the size
+        row.threads = 1  # otherwise it would be printed after the size
     return row
 
 
 def _size_settings(cell: Field, heading: Token) -> dict[str, Field]:
-    """Return the settings in a size, in which ``bon_csv2txt`` leaves out the concurrency."""
+    """Return the settings in a size; ``bon_csv2txt`` omits the concurrency."""
     parts = cell.chars.split(":")
     converted = heading.text.chars[heading.start : heading.end].startswith(_CONVERTED)
     if converted or (len(parts) > 2 and len(parts[2]) > len(_MOST_CONCURRENCY)):
@@ -206,7 +206,7 @@ def _file_row(token: Token, heading: Token, machine: str) -> Row:
 
 
 def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...], *, is_doubtful: bool) -> None:
-    """Add what the cells of a row say; a doubtful row may be the end of one that was cut in two."""
+    """Add the cells of a row; a doubtful row may be the end of one that was split."""
     cells = list(_words(token, "cells"))
     pairs = list(zip(cells[::2], cells[1::2], strict=True))
     start = token.start_of("cells")
@@ -243,7 +243,7 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...],
 def _columns(
     pairs: Sequence[tuple[Field, Field]], start: int, under_headings: list[int] | None, *, is_doubtful: bool
 ) -> list[int]:
-    """Return the columns of the cells of a row that has some blank; none where they cannot be told."""
+    """Return the columns of the cells of a row with blank cells; empty if they cannot be determined."""
     columns = _after_blanks(pairs, start) or under_headings or []
     if (under_headings and columns != under_headings) or any(column >= len(IO_PHASES) for column in columns):
         return []
@@ -259,10 +259,10 @@ def _unit(name: str, rate: Field, *, in_kib: bool) -> Unit | None:
 
 
 def _under_headings(pairs: Sequence[tuple[Field, Field]], token: Token, heading: Token) -> list[int] | None:
-    """Return the columns of cells that stand under their headings, or all as far beside them."""
+    """Return the columns of cells under their headings, possibly all shifted by the same distance."""
     line = token.text.chars.rfind("\n", 0, token.start) + 1
     if (heading["columns"] or "")[:4] in {"", "Size"} or line < heading.end or heading.match is None:
-        return None  # where no name stands, the columns begin elsewhere
+        return None  # without a name, the columns begin elsewhere
     top = heading.match.start("columns")
     indent = top - (token.text.chars.rfind("\n", 0, top) + 1)
     columns = []
@@ -278,24 +278,24 @@ def _under_headings(pairs: Sequence[tuple[Field, Field]], token: Token, heading:
 
 
 def _is_cut(pairs: Sequence[tuple[Field, Field]], start: int) -> bool:
-    """Whether a row stops inside its last cell, which alone has other blanks before it than the tool prints."""
+    """Whether a row is cut off inside its last cell: only there the blanks differ from what the tool prints."""
     *whole, (rate, cpu) = pairs
     is_intact = _after_blanks(whole, start) is not None and cpu.start - rate.end > 1
     return bool(whole) and is_intact and cpu.start - rate.end != max(1, _CPU_WIDTH - len(cpu.chars))
 
 
 def _column(place: int) -> tuple[int, int]:
-    """Return which column a place is in, and how far from where that begins."""
+    """Return the column of a position, and the distance from the start of that column."""
     width = _RATE_WIDTH + _CPU_WIDTH
     column = (place + width // 2) // width
     return column, place - column * width
 
 
 def _after_blanks(pairs: Sequence[tuple[Field, Field]], start: int) -> list[int] | None:
-    """Return the columns of cells that have as many blanks before them as the tool prints.
+    """Return the columns of cells that follow as many blanks as the tool prints.
 
-    The first can have one more or less: where a name was changed by hand, all of its row is shifted. Other wide
-    blanks show then that none were lost.
+    The first cell may have one more or one less: a name that was edited shifts the whole row. Wide blanks
+    elsewhere then show that none were lost.
     """
     columns: list[int] = []
     column = -1
@@ -333,7 +333,7 @@ def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
 
 
 def _latency_columns(latencies: Sequence[Field], start: int) -> list[int] | None:
-    """Return the columns of latencies that have as many blanks before them as the tool prints."""
+    """Return the columns of latencies that follow as many blanks as the tool prints."""
     start += _ROW_START - len("Latency") - 2
     columns: list[int] = []
     column = -1

@@ -1,7 +1,7 @@
-"""What the log files of one run of fio come to: statistics, distributions, series.
+"""Computes statistics, distributions and series from the log files of one fio run.
 
-A file is read a piece at a time. Of a log of single requests, the bins of its latencies are held in memory, and
-the values of as many requests as `totals.HELD`: of a longer log they are read once more.
+Files are read in pieces. For a log of single requests, the latency bins are held in memory, and the values of up
+to `totals.HELD` requests; longer logs are read twice.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Scope
 
 SERIES_LIMIT: Final = 100_000
-"""The rows of a log that has no more of them are a series of the run; more are left to `scan_fio_log`."""
+"""The largest number of rows of a log that becomes a series of the run; longer logs are left to `scan_fio_log`."""
 
 PERCENTILES: Final = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
-"""Those that fio prints by default."""
+"""The percentiles that fio prints by default."""
 
 _METRICS: Final[dict[Kind, tuple[str, str]]] = {
     "bw": ("bandwidth", "B/s"),
@@ -56,19 +56,19 @@ _METRICS: Final[dict[Kind, tuple[str, str]]] = {
 Place = tuple[Scope, str | None]
 """Scope and part of figures."""
 PlaceOf = Callable[[int | None], Place]
-"""Tells the place of a job's figures by the number in its logs' names."""
+"""Returns the place of a job's figures, given the number in the names of its logs."""
 
 
 @dataclass(slots=True)
 class Figures:
-    """What log files come to.
+    """The results of reading log files.
 
     Attributes
     ----------
     diagnostics
-        By file, what is to be said about it.
+        Diagnostics by file.
     checks
-        What is to be said about the run.
+        Diagnostics about the run.
     """
 
     measurements: list[Measurement] = field(default_factory=list)
@@ -84,11 +84,11 @@ def read_figures(files: Sequence[LogFile], version: str | None, place_of: PlaceO
     Parameters
     ----------
     files
-        All of them, since one can tell what another does not: the version that wrote them.
+        All log files of the run: one can show what others do not, such as the version that wrote them.
     version
-        fio's version, if it is known from elsewhere.
+        The version of fio, if it is known from elsewhere.
     place_of
-        Tells which scope and part the figures of a job have.
+        A function that returns the scope and part of a job's figures.
     """
     unit = latency_unit(version) or next((file.unit for file in files if file.unit is not None), None)
     figures = Figures()
@@ -103,7 +103,7 @@ def read_figures(files: Sequence[LogFile], version: str | None, place_of: PlaceO
 
 
 def _without_repeats(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
-    """Leave out what several logs say alike; where they do not, the first one counts."""
+    """Remove figures that several logs have; where they differ, the first one is primary."""
     firsts: dict[tuple[object, ...], Measurement] = {}
     for item in measurements:
         first = firsts.setdefault((item.scope, item.part, item.operation, item.metric, item.statistic), item)
@@ -159,7 +159,7 @@ class _Reader:
             yield from pieces(file, layout)
 
     def _known_kind(self) -> Kind | None:
-        """Return what the rows hold, if their values can be read."""
+        """Return the kind of the rows, if their values can be interpreted."""
         kind = self.file.kind
         if kind is None:
             self._say(
@@ -177,7 +177,7 @@ class _Reader:
         return kind
 
     def _read_windows(self, operation: str, kind: Kind, total: Total) -> None:
-        """Keep the statistics over windows, which are not those over requests."""
+        """Add the statistics over windows, as distinct from those over requests."""
         metric, unit = _METRICS[kind]
         factor = base_units(kind, self.unit, windowed=True)
         for statistic, value in total.statistics():
@@ -186,13 +186,13 @@ class _Reader:
             self._measure(operation, metric, "max", total.largest * factor, unit, exact=True)
 
     def _read_requests(self, operation: str, kind: Kind | None, total: Total) -> None:
-        """Keep the counts and the statistics over single requests."""
+        """Add the counts and the statistics over single requests."""
         same_size = total.smallest_block == total.largest_block
         block_size = total.smallest_block if same_size else None
         self._measure(operation, "operations", "value", total.rows, "1", exact=True, block_size=block_size)
         self._measure(operation, "bytes", "value", total.bytes, "B", exact=True, block_size=block_size)
         if kind is None or kind == "iops":
-            return  # the value is 1 for each request
+            return  # the value of each request is 1
         metric, unit = _METRICS[kind] if kind != "bw" else ("request_bandwidth", "B/s")
         factor = base_units(kind, self.unit, windowed=False)
         for statistic, value in total.statistics():
@@ -208,11 +208,11 @@ class _Reader:
             )
 
     def _is_exact(self, kind: Kind) -> bool:
-        """Whether values are those of fio's clock: rates, and latencies of fio 2 in µs, were cut."""
+        """Whether values are exact readings of fio's clock; rates, and latencies of fio 2 in µs, are truncated."""
         return kind in LATENCY_KINDS and self.unit == "ns"
 
     def _read_distribution(self, kind: Kind, layout: Layout, found: Totals) -> None:
-        """Keep the bins of latencies, and their exact percentiles."""
+        """Add the bins of latencies, and their exact percentiles."""
         metric, unit = _METRICS[kind]
         factor = base_units(kind, self.unit, windowed=False)
         totals = {
@@ -252,7 +252,7 @@ class _Reader:
         for group in present[np.argsort(first)].tolist():
             direction, windowed = divmod(group, 2)
             if kind == "iops" and not windowed:
-                continue  # of a request the value is 1
+                continue  # the value of each request is 1
             chosen = groups == group
             metric = "request_bandwidth" if kind == "bw" and not windowed else _METRICS[kind][0]
             factor = base_units(kind, self.unit, windowed=bool(windowed))
@@ -301,14 +301,14 @@ class _Reader:
                 )
 
     def _hold_against_requests(self, counts: pl.LazyFrame, merged: pl.DataFrame) -> None:
-        """Compare the number of requests with that in a log of the job's single requests, up to the same time."""
+        """Check the number of requests against the log of the job's single requests, up to the same time."""
         log = next((file for file in self.others if file.is_of_requests(self.file.name.job)), None)
         if log is None or log.layout is None:
             return
         ends = counts.filter(pl.col("unread").is_null()).group_by("operation").agg(pl.col("time").max())
         counted = dict(merged.group_by("operation").agg(pl.col("count").sum()).rows())
         for operation, seconds in sorted(ends.collect(engine="streaming").rows()):
-            # A time is cut to ms, so that requests of the window's last one can be in this window or in the next.
+            # Times are truncated to ms, so that the window's last requests can be in this window or the next.
             end = seconds * 1000
             direction = OPERATIONS.index(operation)
             fewest = most = 0
@@ -325,11 +325,11 @@ class _Reader:
                 )
 
     def _has_bins(self, operation: str, metric: str) -> bool:
-        """Whether a log of single requests has told the distribution already, and more exactly."""
+        """Whether a log of single requests has provided the distribution already, more exactly."""
         place = (self.scope, self.part, operation, metric)
         return any((bin_.scope, bin_.part, bin_.operation, bin_.metric) == place for bin_ in self.figures.bins)
 
-    # What is kept
+    # Adding to the figures
 
     def _add_bins(self, operation: str, metric: str, bins: Iterable[tuple[float, float | None, int]]) -> None:
         self.figures.bins += (

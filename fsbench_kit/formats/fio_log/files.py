@@ -1,4 +1,4 @@
-"""What a log file of fio is, by its name and its head."""
+"""Identifies the log files of fio by their names and first bytes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fsbench_kit.formats.fio_log.rows import Piece, strict_piece
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log file of fio: how it is opened, its name's parts, and its rows' columns or its histograms' bins.
+    """A log file of fio: how to open it, the parts of its name, and the columns or histogram bins of its rows.
 
     Attributes
     ----------
     rows, sha256
-        All of them, and the file's hash, if its head was all of the file.
+        All rows and the hash of the file, if its first bytes are all of it.
     """
 
     path: Path
@@ -33,27 +33,27 @@ class LogFile:
 
     @property
     def kind(self) -> Kind | None:
-        """What its rows hold; ``None`` for histograms, and where nothing tells."""
+        """The kind of its rows; ``None`` for histograms, and if it is unknown."""
         if self.name.kind is None and self.layout is not None and self.layout.counts_requests:
             return "iops"
         return self.name.kind
 
     @property
     def unit(self) -> LatencyUnit | None:
-        """The unit in which the fio that wrote it logs latencies, if the file tells it."""
+        """The unit in which the fio that wrote it logs latencies, if the file shows it."""
         if self.bins is not None:
             return self.bins.unit
         return self.layout.unit(self.kind) if self.layout is not None else None
 
     def is_of_requests(self, job: int | None) -> bool:
-        """Whether it is a log of all single requests of a job."""
+        """Whether it logs all single requests of a job."""
         return self.layout is not None and not self.layout.windowed and self.name.job == job
 
 
 def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is_whole: bool) -> LogFile | None:
-    """Tell by a file's name and head what kind of log of fio it is; ``None`` where it is none.
+    """Identify a log file of fio by its name and its first bytes; return ``None`` for other files.
 
-    The head is its first `HEAD_SIZE` bytes, which may be all of it.
+    The head is the first `HEAD_SIZE` bytes, or the whole file.
     """
     if not _has_rows(head):
         return None
@@ -63,7 +63,7 @@ def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is
         return None
     name = LogName.of(path.name)
     if name.kind is None and layout is not None and not layout.in_sectors:
-        return None  # whole numbers of something else
+        return None  # whole numbers of some other kind
     rows = None
     if is_whole and layout is not None and table is not None:
         rows = strict_piece(head, table, layout)
@@ -71,8 +71,8 @@ def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is
 
 
 def _has_rows(head: bytes) -> bool:
-    """Whether there are commas enough for half of the lines to be rows, which have three at least."""
-    commas = head.count(b",") + 2  # the last line may be cut
+    """Whether there are enough commas for half of the lines to be rows, which have at least three."""
+    commas = head.count(b",") + 2  # the last line may be cut off
     return 2 * commas > 3 * head.count(b"\n") or 2 * commas > 3 * sum(
         map(bool, map(bytes.strip, head.split(b"\n")))
     )

@@ -1,4 +1,4 @@
-"""fio's histogram logs: rows of bin counts, their bins' bounds, and the percentiles of merged histograms."""
+"""fio's histogram logs: rows of counts, the bounds of their bins, and percentiles of merged histograms."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from fsbench_kit.model.errors import InputError, check_given
 
 _BINS_PER_GROUP: Final = 64
 _GROUPS: Final[dict[LatencyUnit, int]] = {"us": 19, "ns": 29}
-"""Groups of bins, each an octave: of fio 2.x, and since 3.0 (``FIO_IO_U_PLAT_GROUP_NR``)."""
+"""The number of groups of bins, one per octave: in fio 2.x, and since 3.0 (``FIO_IO_U_PLAT_GROUP_NR``)."""
 _COARSEST: Final = 6
 _PER_SECOND: Final[dict[LatencyUnit, int]] = {"us": 10**6, "ns": 10**9}
 _KEYS: Final = 3
-"""Columns before the counts: time, direction, block size."""
+"""The number of columns before the counts: time, direction, block size."""
 
 _ROW: Final = re.compile(r"\s*\d{1,40}(?:\s*,\s*\d{1,40}){21,}\s*")
 
 _PER_MS: Final = 10**6
-"""A job makes its requests one after the other, which takes no less than 1 ns each."""
+"""The maximum number of requests per ms: a job issues one after the other, each taking at least 1 ns."""
 _MOST_REQUESTS: Final = 2**53
-"""A run that made as many, one each ns, would have taken 104 days."""
+"""A run with this many requests, one per ns, would have taken 104 days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """The bins of a histogram log: the unit of their bounds, and how many of fio's own each of them joins."""
+    """The bins of a histogram log: the unit of their bounds, and the number of fio's bins that each merges."""
 
     unit: LatencyUnit
     stride: int
 
     @property
     def number(self) -> int:
-        """How many bins a row has."""
+        """The number of bins in a row."""
         return _GROUPS[self.unit] * _BINS_PER_GROUP // self.stride
 
     def bounds(self) -> pl.DataFrame:
-        """Return ``low`` and ``high`` of each bin, in seconds: the last bin holds all above, so has no end."""
+        """Return ``low`` and ``high`` of each bin, in seconds; the last bin has no upper end."""
         edges = [_floor(index) for index in range(0, self.number * self.stride + 1, self.stride)]
-        # A bin that holds a single whole number is that number, as a percentile or a bin of fio's JSON is.
+        # The bounds of a bin that contains a single integer are that integer, as for percentiles and JSON bins.
         highs = [low if high == low + 1 else high for low, high in pairwise(edges)]
         per_second = _PER_SECOND[self.unit]
         return pl.DataFrame(
@@ -63,7 +63,7 @@ class Bins:
 
 
 def _floor(index: int) -> int:
-    """Return the smallest value in a bin of fio's, by ``plat_idx_to_val`` of its ``stat.c``.
+    """Return the smallest value in a bin of fio, as in ``plat_idx_to_val`` in its ``stat.c``.
 
     >>> _floor(127), _floor(128), _floor(192)
     (127, 128, 256)
@@ -78,13 +78,13 @@ _BINS: Final = {
     bins.number + _KEYS: bins
     for bins in (Bins(unit, 1 << coarseness) for unit in _GROUPS for coarseness in range(_COARSEST + 1))
 }
-"""Number of columns -> bins. No two are the same."""
+"""Number of columns -> bins; the numbers are unique."""
 
 
 def recognise_histograms(head: bytes) -> Bins | None:
-    """Tell by the bytes at a file's start whether it is a histogram log, and which bins it has.
+    """Return the bins of a histogram log, given the first bytes of a file; ``None`` for other files.
 
-    The last of the lines may be cut, and so may be a single one that is longer than the head.
+    The last line may be cut off, including a single line that is longer than the head.
     """
     lines = [line for line in head.decode("utf-8", errors="replace").split("\n") if line.strip()]
     rows = [line for line in lines if _ROW.fullmatch(line)]
@@ -95,7 +95,7 @@ def recognise_histograms(head: bytes) -> Bins | None:
 
 
 def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
-    """Return the counts of a histogram log whose bins are known; see `scan_fio_histograms`."""
+    """Return the counts of a histogram log with known bins; see `scan_fio_histograms`."""
     cells = pl.col("text").str.replace_all(r"\s", "").str.split(",")
     cell = pl.col("cells").list
     requests = cell.slice(_KEYS).list.eval(pl.element().cast(pl.Float64)).list.sum()
@@ -133,7 +133,7 @@ def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
 
 
 def why_unread(line: str, bins: Bins) -> str:
-    """Say why a line of a histogram log was not read."""
+    """Explain why a line of a histogram log was not read."""
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) != bins.number + _KEYS or not all(cell.isdecimal() for cell in cells):
         return "This line is no row of the log."
@@ -144,12 +144,12 @@ def why_unread(line: str, bins: Bins) -> str:
 
 
 def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.DataFrame:
-    """Add up the windows of histograms, which may be those of several jobs.
+    """Add up the windows of histograms, possibly of several jobs.
 
     Parameters
     ----------
     histograms
-        What `scan_fio_histograms` returned, of logs with the same bins.
+        Results of `scan_fio_histograms`, for logs with the same bins.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
     Raises
     ------
     InputError
-        If they count more requests than a run can make.
+        If there are more requests than a run can make.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
 
 
 def percentile_bins(counts: Sequence[int], percentiles: Iterable[float]) -> Iterator[tuple[float, int]]:
-    """Yield percentiles, each with the index of its bin: the first with so many values in it and below.
+    """Yield percentiles with the index of their bin: the first up to which that share of values is reached.
 
     Examples
     --------
@@ -204,6 +204,6 @@ def percentile_bins(counts: Sequence[int], percentiles: Iterable[float]) -> Iter
 
 
 def rank_of(percentile: float, number: int) -> int:
-    """Return which of so many values in order is a percentile, counted from 1."""
-    # fio's arithmetic: 99.9 is a little more than 99.9 in binary, so that of 2000 values it is the 1999th.
+    """Return the rank of a percentile among a number of values, counted from 1."""
+    # Same arithmetic as fio: 99.9 is slightly above 99.9 in binary, so that of 2000 values it is the 1999th.
     return max(1, ceil(Fraction(percentile) / 100 * number))

@@ -1,6 +1,6 @@
-"""Rows of fio's log files: a piece of the file at a time, or lazily.
+"""Reads the rows of fio's log files, in pieces or lazily.
 
-Lines as fio prints them are parsed at once. A piece with any other line is parsed by a pattern, line by line.
+Pieces whose lines are all as fio prints them are parsed at once; others line by line, with a regular expression.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from fsbench_kit.formats.fio_log.layout import OPERATIONS, Kind, LatencyUnit, La
 from fsbench_kit.formats.fio_log.strict import Column, strict_columns
 
 PIECE_SIZE: Final = 2**23
-"""So many bytes of a log are held in memory at a time."""
+"""The size in bytes of the pieces that are held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Rows that stand together in a log.
+    """Consecutive rows of a log.
 
     Attributes
     ----------
     columns
-        Whole numbers in fio's own units, by the names of the layout's columns.
+        Integers in fio's own units, by the names of the layout's columns.
     lines
-        On which line each row stands.
+        The line number of each row.
     unread
-        Lines that are no rows: their number and text.
+        Lines that are not rows: their number and text.
     ends
-        Whether its last line has an end.
+        Whether the last line is terminated.
     is_strict
-        Whether each of its lines is a row.
+        Whether all lines are rows.
     """
 
     columns: Mapping[str, Column]
@@ -46,14 +46,14 @@ class Piece:
     is_strict: bool = False
 
     def groups(self) -> Iterator[tuple[int, bool, NDArray[np.bool_]]]:
-        """Yield each direction with windows, or with single requests, and which rows are such."""
+        """Yield each direction, whether its rows are windows or single requests, and a mask of these rows."""
         keys = 2 * self.columns["direction"] + (self.columns["block_size"] == 0)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
             yield key // 2, bool(key % 2), keys == key
 
 
 def pieces(file: BinaryIO, layout: Layout) -> Iterator[Piece]:
-    """Yield all rows of a log, a piece of the file at a time."""
+    """Yield all rows of a log in pieces."""
     line = 1
     while lines := file.read(PIECE_SIZE) + file.readline():
         piece = _piece(lines, layout, line)
@@ -62,7 +62,7 @@ def pieces(file: BinaryIO, layout: Layout) -> Iterator[Piece]:
 
 
 def strict_piece(lines: bytes, table: Sequence[Column], layout: Layout, first_line: int = 1) -> Piece | None:
-    """Return lines as rows, if each of them is one, by the columns that `strict_columns` has found."""
+    """Return lines as rows, given their columns by `strict_columns`; ``None`` unless all of them are rows."""
     columns = dict(zip(layout.columns, table, strict=False))
     if len(table) != len(layout.columns) or columns["direction"].max() >= len(OPERATIONS):
         return None
@@ -86,7 +86,7 @@ _OPTIONAL: Final = ("largest", "offset", "priority", "issue_time")
 
 
 def scan_lines(source: Path | bytes, first_line: int = 1) -> pl.LazyFrame:
-    """Return the lines of a file lazily: their number and their text, which is null where a line is empty."""
+    """Return the numbers and texts of the lines of a file lazily; the text of an empty line is null."""
     return pl.scan_csv(
         source,
         has_header=False,
@@ -101,9 +101,9 @@ def scan_lines(source: Path | bytes, first_line: int = 1) -> pl.LazyFrame:
 
 
 def scan_rows(source: Path | bytes, layout: Layout, first_line: int = 1) -> pl.LazyFrame:
-    """Return a log's rows lazily, as whole numbers in fio's own units; its lines count from `first_line`.
+    """Return the rows of a log lazily, as integers in fio's own units; lines are counted from `first_line`.
 
-    A line that is no row has nulls and its text in ``unread``. Empty lines are left out.
+    A line that is not a row has nulls, and its text in ``unread``. Empty lines are omitted.
     """
     whole = [pl.col(name).cast(pl.Int64, strict=False) for name in layout.columns if name != "priority"]
     if "priority" in layout.columns:
@@ -127,7 +127,7 @@ def scan_rows(source: Path | bytes, layout: Layout, first_line: int = 1) -> pl.L
 
 
 def scaled_rows(rows: pl.LazyFrame, kind: Kind, unit: LatencyUnit | None) -> pl.LazyFrame:
-    """Return rows with their values in base units, times in seconds, and the operations' names."""
+    """Return rows with values in base units, times in seconds, and the names of operations."""
     factor = (
         pl.when(pl.col("block_size") == 0)
         .then(base_units(kind, unit, windowed=True))

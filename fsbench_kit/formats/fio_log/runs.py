@@ -1,4 +1,4 @@
-"""Log files as runs: those of which there is no report, and those that belong to a report's run."""
+"""Turns log files into runs if there is no report, or adds them to the run of their report."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
 _PREFIX_OPTIONS: Final = ("fio.write_bw_log", "fio.write_iops_log", "fio.write_lat_log", "fio.write_hist_log")
 _PRECISION: Final = 1e-6
 _AGREEMENT: Final = 0.1
-"""Windows and fio's own intervals differ in length, so that their means agree only roughly."""
+"""Relative tolerance for means: windows differ in length from fio's own intervals."""
 
 
 def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, bytes, Figures]:
-    """Make a run of log files of which there is no report.
+    """Create a run from log files without a report.
 
     Returns
     -------
     tuple
-        The run; the list of its files' SHA-256 sums, which stands for the run's bytes; its figures.
+        The run; the list of the files' SHA-256 sums, which replaces the bytes of the run; its figures.
     """
     figures = read_figures(files, version, lambda job: ("all", None) if job is None else ("job", str(job)))
     sums = "".join(f"{_sha256(file)}\n" for file in files).encode()
@@ -52,7 +52,7 @@ def _sha256(log: LogFile) -> str:
 
 
 def wrote(run: Run, prefix: str) -> bool:
-    """Whether a run, by its options or its jobs' names, wrote log files whose names start like this."""
+    """Whether a run wrote log files with a prefix, judging by its options or the names of its jobs."""
     if run.tool != TOOL.name:
         return False
     given = {
@@ -67,9 +67,9 @@ def wrote(run: Run, prefix: str) -> bool:
 
 
 def with_logs(run: Run, files: Sequence[LogFile], version: str | None) -> tuple[Run, Figures]:
-    """Add the figures of log files to the run that wrote them, as second printings of its report's.
+    """Add the figures of log files to the run that wrote them, as second prints of those of its report.
 
-    What the report and the logs both say is held against each other.
+    Figures that both the report and the logs have are checked against each other.
     """
     figures = read_figures(files, run.tool_version or version, _places(run, files))
     report = [item for item in run.measurements if item.primary]
@@ -89,7 +89,7 @@ def with_logs(run: Run, files: Sequence[LogFile], version: str | None) -> tuple[
 
 
 Part = tuple[str, str | None, str, str]
-"""Scope, part, operation and metric: what figures can be held against each other."""
+"""Scope, part, operation and metric, which must be equal for figures to be comparable."""
 
 
 def _place(item: Measurement | Bin) -> Part:
@@ -102,10 +102,10 @@ def _parts(run: Run) -> list[str]:
 
 
 def _places(run: Run, files: Sequence[LogFile]) -> PlaceOf:
-    """Return which part of a report a log belongs to, by its job's number.
+    """Return a function that maps the job number of a log to the part of the report.
 
-    fio counts jobs from 1, in the order of its report. Where the report joins jobs of one name, each log has a
-    part of its own, named as fio's report without ``group_reporting`` would have it.
+    fio numbers jobs from 1 in the order of its report. If the report combines jobs of one name, each log gets a
+    part of its own, named as in a report without ``group_reporting``.
     """
     parts = _parts(run)
     grouped = any(setting.key == "grouped" and setting.value == "true" for setting in run.settings)
@@ -127,7 +127,7 @@ def _places(run: Run, files: Sequence[LogFile]) -> PlaceOf:
 
 
 def _pooled(run: Run, measurements: Sequence[Measurement]) -> Iterator[Measurement]:
-    """Yield what the logs of all jobs come to together, where the report has one part for them."""
+    """Yield the combined figures of all jobs' logs, if the report has a single part for them."""
     parts = _parts(run)
     if len(parts) != 1 or any(item.part == parts[0] for item in measurements):
         return
@@ -156,9 +156,9 @@ def _pooled(run: Run, measurements: Sequence[Measurement]) -> Iterator[Measureme
 
 
 def _of_others(report: Sequence[Measurement], logs: Sequence[Measurement]) -> Iterator[tuple[Measurement, float]]:
-    """Yield the percentiles that are over another number of requests than the report's, and that number.
+    """Yield the percentiles that cover another number of requests than the report, with the report's number.
 
-    fio does not log the last window.
+    The numbers differ because fio does not log the last window.
     """
     done = {(item.scope, item.part, item.operation): item.value for item in report if item.metric == "operations"}
     for item in logs:
@@ -168,7 +168,7 @@ def _of_others(report: Sequence[Measurement], logs: Sequence[Measurement]) -> It
 
 
 def _against_totals(others: Iterable[tuple[Measurement, float]]) -> Iterator[Diagnostic]:
-    """Say which percentiles of logs are over fewer or more requests than the report's."""
+    """Report the percentiles of logs that cover fewer or more requests than the report."""
     for operation, metric, samples, number in dict.fromkeys(
         (item.operation, item.metric, item.samples or 0, number) for item, number in others
     ):
@@ -181,7 +181,7 @@ def _against_totals(others: Iterable[tuple[Measurement, float]]) -> Iterator[Dia
 
 
 def _series_against_report(report: Sequence[Measurement], logs: Sequence[Measurement]) -> Iterator[Diagnostic]:
-    """Hold statistics over a log's rows against those of the report that mean something else."""
+    """Check statistics over the rows of a log against related ones in the report."""
     known = {(*_place(item), item.statistic): item for item in report}
     for item in logs:
         scope, part, operation, metric, *_ = _place(item)
@@ -199,7 +199,7 @@ def _series_against_report(report: Sequence[Measurement], logs: Sequence[Measure
                 yield _disagreement(f"A window of the log has a {metric} of {operation} of", item, most)
         elif (metric, item.statistic) == ("request_bandwidth", "mean"):
             mean = known.get((scope, part, operation, "bandwidth", "mean"))
-            # The report's figure is the log's, in kB/s, under the name of KiB/s.
+            # The report has the log's figure, in kB/s, but labels it KiB/s.
             if mean is not None and mean.value and abs(item.value * 1.024 / mean.value - 1) < _PRECISION:
                 message = (
                     f"The report's mean bandwidth of {operation}, {mean.text}, is the mean rate of single "

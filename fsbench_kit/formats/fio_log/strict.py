@@ -1,4 +1,4 @@
-"""Lines of whole numbers with commas between them, as fio itself prints them, at the speed of the text."""
+"""Parses lines of comma-separated integers, exactly as fio prints them, as fast as possible."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 Column: TypeAlias = NDArray[np.int64]
 
 _MANY: Final = 2**19
-"""From so many bytes on, Polars is faster than NumPy."""
+"""The number of bytes from which Polars is faster than NumPy."""
 _DIGITS: Final = b"0123456789"
 _TOO_LARGE: Final = np.iinfo(np.int64).max
 
 
 def strict_columns(lines: bytes) -> list[Column] | None:
-    r"""Return the columns of whole lines, or ``None`` if anything is no plain number or any line lacks one.
+    r"""Return the columns of whole lines, or ``None`` if any cell is not a plain number or any line is short.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the rows of a log add up to, piece by piece, in memory that does not grow with the log."""
+"""Adds up the rows of a log in pieces, using a constant amount of memory."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from fsbench_kit.formats.fio_log.rows import Piece
 from fsbench_kit.formats.fio_log.strict import Column
 
 LINES_NAMED: Final = 5
-"""So many of the lines that are no rows are named."""
+"""The maximum number of unread lines that are reported one by one."""
 
 _BIN_BITS: Final = 6
 _BINS: Final = (64 - _BIN_BITS) << _BIN_BITS
 HELD: Final = 2**24
-"""The values of so many requests are held in memory; of a longer log they are read once more."""
+"""The number of requests whose values are held in memory; longer logs are read twice."""
 _AT_ONCE: Final = 2**20
 _FALL: Final = 100
-"""Milliseconds by which times have to fall back to show that rows of another job or run begin."""
+"""The number of ms that times must go back to indicate the rows of another job or run."""
 
 
 @dataclass(slots=True)
 class Total:
-    """Sums over the rows of one direction, which are windows or single requests.
+    """Sums over the rows of one direction, which are either windows or single requests.
 
     Attributes
     ----------
     squares
-        The sum of the squared deviations from the mean.
+        The sum of squared deviations from the mean.
     largest
-        That of the column of the windows' largest values, where there is one.
+        The maximum of the column of the windows' largest values, if present.
     counts
-        How many values lie in each bin of fio's; none if they were not asked for.
+        The number of values in each of fio's bins; zero unless requested.
     """
 
     rows: int = 0
@@ -52,7 +52,7 @@ class Total:
     counts: Column = field(default_factory=lambda: np.zeros(_BINS, np.int64))
 
     def add(self, values: Column, sizes: Column, largest: Column | None, *, binned: bool) -> None:
-        """Add some rows: their values, their block sizes, and the largest values of their windows."""
+        """Add rows: their values, their block sizes, and the largest values of their windows."""
         rows, total, before = len(values), int(values.sum()), self.rows
         self.squares += rows * float(values.var())
         if before:
@@ -78,7 +78,7 @@ class Total:
             yield "stdev", sqrt(self.squares / (self.rows - 1))
 
     def bins(self) -> Iterator[tuple[int, int, int]]:
-        """Yield where each bin that holds values starts, where it ends, and how many it holds."""
+        """Yield the lower end, the upper end and the count of each bin that is not empty."""
         found = np.flatnonzero(self.counts)
         for index, count in zip(found.tolist(), self.counts[found].tolist(), strict=True):
             yield (*_bounds(index), count)
@@ -86,20 +86,20 @@ class Total:
 
 @dataclass(slots=True)
 class Totals:
-    """What a log's rows add up to.
+    """Sums over the rows of a log.
 
     Attributes
     ----------
     totals
-        By direction, and by whether they are windows.
+        Sums by direction and by whether rows are windows.
     falls
-        How often times fall back.
+        How often times go back.
     unread, first_unread
-        How many lines are no rows, and the first of them: number and text.
+        The number of lines that are not rows, and the first of them: number and text.
     ends
-        Whether the last line has an end.
+        Whether the last line is terminated.
     held
-        The values of binned requests, with their direction; ``None`` if there are more than `HELD`.
+        The values of binned requests by direction; ``None`` if there are more than `HELD`.
     """
 
     totals: dict[tuple[int, bool], Total] = field(default_factory=lambda: defaultdict(Total))
@@ -111,12 +111,12 @@ class Totals:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return sum(total.rows for total in self.totals.values())
 
 
 def add_up(pieces: Iterable[Piece], *, binned: bool) -> Totals:
-    """Add up the rows of a log, and, if asked, count those of single requests by fio's bins."""
+    """Add up the rows of a log and, if requested, count those of single requests in fio's bins."""
     found = Totals()
     before: int | None = None
     for piece in pieces:
@@ -153,9 +153,9 @@ def _narrow(values: Column) -> Column:
 
 
 class Percentiles:
-    """Exact percentiles of values that come part by part: bins tell where they lie, and only those are sorted.
+    """Computes exact percentiles of values that are added in parts; only values in the relevant bins are sorted.
 
-    `counts` are those of the values in each bin.
+    `counts` is the number of values in each bin.
     """
 
     def __init__(self, counts: Column, percentiles: Sequence[float]) -> None:
@@ -174,13 +174,13 @@ class Percentiles:
             self._parts = [self._merged()]
 
     def _merged(self) -> tuple[Column, Column]:
-        """Return the values that were added to bins in question, each once, and how often they occur."""
+        """Return the distinct values in the relevant bins, and how often each occurs."""
         values, counts = map(np.concatenate, zip(*self._parts, strict=True))
         unique, places = np.unique(values, return_inverse=True)
         return unique, np.bincount(places, counts).astype(np.int64)
 
     def values(self) -> list[int]:
-        """Return each percentile: the smallest value with so many at or below it."""
+        """Return the percentiles: for each, the smallest value that has its rank or a higher one."""
         values, counts = self._merged()
         places = np.searchsorted(np.cumsum(counts), self._ranks - self._others_below[self._bins])
         found: list[int] = values[places].tolist()
@@ -188,15 +188,15 @@ class Percentiles:
 
 
 def _bin(values: Column) -> Column:
-    """Return the index of the bin of fio's in which each value lies: 64 bins to an octave."""
-    # The exponent of a float is the number's length in bits, as long as no bits are lost.
+    """Return the index of fio's bin for each value: 64 bins per octave."""
+    # The exponent of a float is the bit length of the number, as long as no bits are lost.
     shifts = np.maximum(np.frexp(values.astype(np.float64))[1] - (_BIN_BITS + 1), 0).astype(np.int64)
     indices: Column = (shifts << _BIN_BITS) + (values >> shifts)
     return indices
 
 
 def _bounds(index: int) -> tuple[int, int]:
-    """Return the smallest value of a bin, and that of the next one, or the same if it is a single number."""
+    """Return the smallest value of a bin and that of the next bin, or the same twice for a single number."""
     shift = max(index >> _BIN_BITS, 1) - 1
     low = (index - (shift << _BIN_BITS)) << shift
     return low, low + (1 << shift) if shift else low

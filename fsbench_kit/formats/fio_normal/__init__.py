@@ -1,6 +1,6 @@
-r"""fio's report for people (``--output-format=normal``), of fio 1.x, 2.x and 3.x.
+r"""fio's normal output (``--output-format=normal``), of fio 1.x, 2.x and 3.x.
 
-Read as a stream of phrases, so that it makes no difference whether a copy kept its line breaks::
+It is read as a stream of phrases, so that line breaks lost in copying make no difference::
 
     randrw: (g=0): rw=randrw, bs=(R) 16.0KiB-16.0KiB, (W) ..., ioengine=libaio, iodepth=1
     fio-3.7
@@ -18,40 +18,41 @@ Read as a stream of phrases, so that it makes no difference whether a copy kept 
 The old layout, up to fio 2.16, has ``read : io=8671MB, bw=14796KB/s, iops=115, runt=600062msec`` and
 ``READ: io=8671MB, aggrb=14796KB/s, minb=..., maxb=..., mint=600062msec, maxt=600062msec``.
 
-Rules of its printing, from fio's ``stat.c``, ``client.c`` and ``lib/num2str.c``:
+The rules of its output, from fio's ``stat.c``, ``client.c`` and ``lib/num2str.c``:
 
-- A heading names the unit of its own figures, and of no others. A suffix (``max=2430.4k``) multiplies by a power
-  of 1000. ``KiB/s`` is 1024, ``kB/s`` in parentheses is 1000 (with ``kb_base=1000`` it is the other way round);
-  ``Mibit/s`` (``unit_base=1``) is an eighth. In the old layout ``KB`` and ``Kbit`` are 1024, and there is no T:
-  after G comes P.
-- A figure with a suffix or prefix is rounded to its last digit. Up to fio 3.25 a fraction of .95 and above prints
-  as ``.0`` without the carry, so that ``27.0MiB/s`` may have been 27.99: it is given as 27 to 28, unless its
-  second printing shows that it was not. In the old
-  layout the fraction is no decimal fraction at all (1305.02 prints as ``1305.2``): only the whole number holds.
-- IOPS without a suffix are cut, not rounded; minimum and maximum of latencies are cut to the heading's unit, means
-  and deviations rounded. Minimum and maximum of ``bw`` and ``iops`` lines are cut.
+- The unit in a heading applies only to the figures under it. A suffix (``max=2430.4k``) multiplies by a power of
+  1000. ``KiB/s`` is 1024, ``kB/s`` in parentheses is 1000 (with ``kb_base=1000`` it is the other way round);
+  ``Mibit/s`` (``unit_base=1``) is an eighth. In the old layout ``KB`` and ``Kbit`` are 1024, and there is no T: P
+  follows G.
+- A figure with a suffix or prefix is rounded to its last digit. Up to fio 3.25 a fraction of .95 and above is
+  printed as ``.0`` without the carry, so that ``27.0MiB/s`` may have been 27.99: its interval is 27 to 28, unless
+  its second print rules that out. In the old layout the fraction is not decimal (1305.02 is printed as
+  ``1305.2``): only the integer part is reliable.
+- IOPS without a suffix are truncated, not rounded; minimum and maximum of latencies are truncated to the unit of
+  the heading, means and deviations rounded. Minimum and maximum of ``bw`` and ``iops`` lines are truncated.
 - A percentile is the middle of a bin, rounded up to whole µs or ms; see `fsbench_kit.formats.fio`.
 - ``bw`` and ``iops`` lines are statistics over intervals (of 0.5 s), unless single requests were logged; see
   `fsbench_kit.formats.fio_requests`. The rate of a job is ``BW=`` and ``IOPS=``.
-  A ``bw`` line is in KiB/s even where ``kb_base=1000`` makes its heading ``kB/s``; what it calls ``MiB/s`` then
-  is 1000 KiB/s.
-- ``minb`` and ``maxb`` are bytes per ms in fio 1.x (their ``KB/s`` is 1000) and KiB/s in fio 2.1; between the two,
-  both are possible. Where 1.x prints ``KiB/s``, all its rates are bytes per ms.
-- The buckets ``lat (usec)   : 2=28.10%`` are of completion latencies, of all directions together.
-- The date on a job's line is when the report was made: the end of the run.
-- ``aggr...`` figures of a disk are means over the disk's members (the utilisation: their maximum). They are given
-  to the part ``<disk>/members``, as latencies of one priority are to ``<job>/prio 1/0/0`` or ``<job>/high prio``.
-- With ``unified_rw_reporting=both`` fio 3.33 sums no bytes for ``mixed: IOPS=0, BW=0 (0)``: they are missing.
-- What a ``steadystate`` line has in parentheses is scaled twice, and is left out.
+  A ``bw`` line is in KiB/s even if ``kb_base=1000`` makes its heading ``kB/s``; what it calls ``MiB/s`` is then
+  1000 KiB/s.
+- ``minb`` and ``maxb`` are bytes per ms in fio 1.x (their ``KB/s`` is 1000) and KiB/s in fio 2.1; in versions
+  between them, both are possible. If 1.x prints ``KiB/s``, all its rates are bytes per ms.
+- The buckets ``lat (usec)   : 2=28.10%`` are of completion latencies, over all directions.
+- The date on the line of a job is that of the report, at the end of the run.
+- The ``aggr...`` figures of a disk are means over its members (the utilisation: their maximum). Their part is
+  ``<disk>/members``; similarly, latencies of one priority have the part ``<job>/prio 1/0/0`` or ``<job>/high
+  prio``.
+- With ``unified_rw_reporting=both`` fio 3.33 prints no sum of bytes in ``mixed: IOPS=0, BW=0 (0)``: it is missing.
+- The figures in parentheses on a ``steadystate`` line are scaled twice, and are ignored.
 
-Counts of a direction in which nothing was done are left out, as fio's other lines leave that direction out.
-Neither a job's line nor a status group's is needed: excerpts are read too, and a note says what they lack.
+Counts of directions without requests are omitted, as fio omits their other lines. Neither job lines nor status
+groups are required: excerpts are read, too, and a diagnostic says what is missing.
 
-With ``--status-interval`` fio reports over and over on one run: same jobs, same pids, more bytes. The last
-complete report is the run's; how the bytes and operations grew is a series, and so are rates and latencies, which
-are taken over all of the run until then (``cumulative_mean``, ``cumulative_p99``, ...).
+With ``--status-interval`` fio prints reports during a run: same jobs, same pids, more bytes. The last complete
+report is that of the run. The growth of bytes and operations is a series, as are rates and latencies, which are
+statistics over the run up to each report (``cumulative_mean``, ``cumulative_p99``, ...).
 
-In client mode a job's figures are those of a client (``<host>/<job>``), and ``All clients`` is their sum.
+In client mode the figures of a job are those of a client (``<host>/<job>``), and ``All clients`` is their sum.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ SIGN: Final = r"groupid=|iops=|status\W+group|io=|(?:read|write|trim|mixed)\W+bw
 
 
 def signatures(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
+    """Yield the positions of text that only a log of this format contains."""
     return undescribed(MARKS, chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
+    """Yield each run in a text, and diagnostics for irregularities and for figures that were not understood."""
     for of_run in runs_of(reports(map(_without_sentences, LEXER.tokens(text)))):
         yield from records(of_run)
 
@@ -105,7 +106,7 @@ CLEAN: Final = Clean(
 
 
 def _without_sentences(token: Token) -> Token:
-    """Take what only begins like a command line for other text."""
+    """Treat what merely looks like the beginning of a command line as other text."""
     if token.name == "command" and not COMMAND.parses(token.text.chars[token.start : token.end]):
         return replace(token, name=UNREAD, match=None)
     return token

@@ -1,4 +1,4 @@
-"""Adds figures to a run, by the rules of fio's printing."""
+"""Adds figures to a run according to fio's rules of output."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.units import Rounding, quantity
 
 SHORTER: Final = 1000 / 1024
-"""By how much a rate is smaller that was printed in bytes per ms, and read as KiB/s."""
+"""The factor for a rate that was printed in bytes per ms and read as KiB/s."""
 
 ANY: Final = "any figure"
-"""The name of those of which a 0 is one like any other."""
+"""The name of figures for which 0 is an ordinary value."""
 _COUNTS: Final = {"operations", "short_operations", "dropped_operations", "errors"}
-"""What is left out where there is none of it."""
+"""Counts that are omitted if they are 0."""
 _LAST_WITHOUT_CARRY: Final = (3, 25)
 _FRACTION: Final = re.compile(r"(?P<whole>\d+)\.(?P<fraction>\d+)(?P<suffix>[a-zA-Z]?)")
 _UNIT: Final = re.compile(r"(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<per_second>/s)?")
 
 
 class Printing(NamedTuple):
-    """How a version of fio prints what it shortens.
+    """How a version of fio abbreviates figures.
 
     Attributes
     ----------
     is_old_layout
-        Whether it is up to 2.x, so that fractions are no decimal fractions, and units are all powers of one base.
+        Whether it is 2.x or older: fractions are not decimal, and all units are powers of one base.
     is_decimal
         Whether that base is 1000.
     may_lack_carry
-        Whether it may print 27.99 as 27.0.
+        Whether 27.99 may be printed as 27.0.
     is_known
-        Whether it is known at all.
+        Whether the version is known.
     """
 
     is_old_layout: bool
@@ -44,16 +44,16 @@ class Printing(NamedTuple):
 
 
 class Figures:
-    """Adds figures to a run, by the rules of the version that printed them.
+    """Adds figures to a run, according to the rules of the version that printed them.
 
     Attributes
     ----------
     run
-        To which they are added. What is said of them is said of the first run.
+        The run that figures are added to. Diagnostics always go to the first run.
     printing
         The rules.
     counts_bytes_per_ms
-        Whether rates are in bytes per ms, whatever their unit says.
+        Whether rates are in bytes per ms, regardless of their unit.
     """
 
     def __init__(self, run: RunBuilder, version: tuple[int, int] | None, *, is_old_layout: bool) -> None:
@@ -66,9 +66,9 @@ class Figures:
     def add(
         self, token: Token, place: Place, group: str, metric: str, statistic: str = "value", **how: Any
     ) -> int | None:
-        """Add a figure, if the phrase holds it; `how` is that of `RunBuilder.add`.
+        """Add a figure, if the phrase contains it; `how` is passed to `RunBuilder.add`.
 
-        A deviation of a single value is none, and may be below 0.
+        The deviation of a single value is undefined; fio may print it as below 0.
         """
         printed = token.printed(group)
         if printed is None:
@@ -90,7 +90,7 @@ class Figures:
         unit: str,
         rounding: Rounding,
     ) -> None:
-        """Add a figure that fio shortened to a few digits; `rounding` is that of one without a suffix."""
+        """Add a figure that fio abbreviated to a few digits; `rounding` applies if it has no suffix."""
         text = token[group]
         if text is not None:
             rounding, bounds = _shortened(text, unit, rounding, self.printing)
@@ -108,9 +108,9 @@ class Figures:
             )
 
     def _amount(self, token: Token, group: str, counted_in: str = "") -> _Amount:
-        """Return an amount that has its unit beside it.
+        """Return an amount whose unit is printed next to it.
 
-        With the prefix in which fio counts it is cut, with a larger one rounded.
+        It is truncated if its prefix is the one in which fio counts, and rounded if the prefix is larger.
         """
         amount = _amount(token[group] or "", token[f"{group}_unit"] or "", counted_in, self.printing)
         return amount._replace(position=token.start_of(group))
@@ -128,7 +128,7 @@ class Figures:
     ) -> int | None:
         """Add an amount, and return its number.
 
-        It may be, or is, in bytes per ms, whatever its unit says.
+        `may_be_shorter` and `is_shorter` say that it may be, or is, in bytes per ms regardless of its unit.
         """
         amount = self._amount(token, group, counted_in)
         if may_be_shorter and amount.low is not None:
@@ -154,7 +154,7 @@ class Figures:
         )
 
     def add_amount_twice(self, token: Token, place: Place, group: str, statistic: str = "value") -> None:
-        """Add an amount and its second printing, which tells whether the first one lacks its carry."""
+        """Add an amount and its second print, which shows whether the carry was lost in the first."""
         first, second = self._amount(token, group), self._amount(token, f"{group}_again")
         if not first.is_plain and not self.printing.is_old_layout and first.value:
             whole, _, fraction = first.text.partition(".")
@@ -169,7 +169,7 @@ class Figures:
         self._add(place, second, statistic, primary=False)
 
     def is_in_bytes_per_ms(self, rate: int | None, moved: int | None, runtime: int | None) -> bool:
-        """Whether a rate that was read as one in KiB/s, by its number, is 1.024 times too large."""
+        """Whether a rate that was read as KiB/s is 1.024 times too large; arguments are measurement numbers."""
         if rate is None or moved is None or runtime is None:
             return False
         known = self.run.measurements
@@ -179,7 +179,7 @@ class Figures:
 
 
 class _Amount(NamedTuple):
-    """A number of bytes, or of bytes per second, and what its print allows; `is_plain` where that is all to it."""
+    """A number of bytes or bytes per second with its interval; `is_plain` if its rounding alone implies that."""
 
     text: str
     metric: str
@@ -207,13 +207,13 @@ def _amount(text: str, printed_unit: str, counted_in: str, printing: Printing) -
     rounding, bounds = _shortened(text, unit, rounding, printing)
     value, _, low, high = quantity(text, unit, rounding=rounding)
     low, high = bounds or (low, high)
-    is_plain = bounds is None and not printing.is_old_layout  # whose rates may be in bytes per ms
+    is_plain = bounds is None and not printing.is_old_layout  # other rates may be in bytes per ms
     return _Amount(text, metric, unit, rounding, value, low, high, is_plain)
 
 
 @lru_cache(maxsize=2**12)
 def _shortened(text: str, unit: str, rounding: Rounding, printing: Printing) -> tuple[Rounding, Bounds | None]:
-    """Return how a figure was shortened, and its bounds where its fraction is not to be trusted."""
+    """Return how a figure was abbreviated, and its bounds if its fraction is not reliable."""
     if text[-1:].isalpha():
         rounding = "nearest"
     number = _FRACTION.fullmatch(text)
@@ -221,7 +221,7 @@ def _shortened(text: str, unit: str, rounding: Rounding, printing: Printing) -> 
         return rounding, None
     ends = (int(number["whole"]), int(number["whole"]) + 1)
     low, high = (quantity(f"{end}{number['suffix']}", unit, rounding="exact").value for end in ends)
-    # Rounded up to .0 it can be only where the carry is not lost, which an unknown version may do.
+    # It can only have been rounded up to .0 if the carry is kept, which is uncertain for an unknown version.
     is_known = printing.is_old_layout or printing.is_known
     return rounding, (low if is_known else quantity(text, unit, rounding=rounding).low, high)
 
@@ -233,7 +233,7 @@ def _overlap(one: _Amount, other: _Amount) -> bool:
 
 
 def unit_of(token: Token, group: str) -> tuple[str, bool, str, bool]:
-    """Return the parts of a unit: its prefix, whether that is binary, ``B`` or ``bit``, whether it is a rate."""
+    """Return the parts of a unit: prefix, whether that is binary, ``B`` or ``bit``, whether it is a rate."""
     return _unit_of(token[group if group == "unit" else f"{group}_unit"] or "")
 
 

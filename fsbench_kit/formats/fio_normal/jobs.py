@@ -171,7 +171,7 @@ def _read_intervals(state: State, token: Token, metric: str, unit: str, factor: 
 def _buckets(state: State, token: Token) -> None:
     unit = token["unit"] or ""
     per_second = {"nsec": 10**9, "usec": 10**6, "msec": 10**3}[unit]
-    # Below 1000 of a unit the buckets of the next smaller one are used; fio before 3.0 had none of ns.
+    # Below 1000 of a unit fio uses buckets of the next smaller unit; before 3.0 it had none in ns.
     first = 0 if unit == "nsec" or (unit == "usec" and state.ticks_per_second == 10**6) else 1
     bounds = partial(latency_bounds, per_second=per_second, first=first)
     _read_shares(state, token, "completion_latency", bounds)
@@ -189,7 +189,7 @@ def _read_shares(state: State, token: Token, metric: str, bounds: Callable[[str]
         for cell in cells(token, "shares", SHARE):
             label, share = cell.groups()
             known.append((*bounds(label), quantity(share, "%").value, cell.start(), cell.start("share")))
-    finally:  # what stands before a share that is not understood is read
+    finally:  # shares before one that is not understood are kept
         if known:
             lows, highs, shares, positions, printed_at = zip(*known, strict=True)
             place = state.place.of("all")
@@ -207,7 +207,7 @@ def _cpu(state: State, token: Token) -> None:
 
 @READERS.of("issued")
 def _issued(state: State, token: Token) -> None:
-    # Where reads and writes are reported as one, all of them are counted as reads.
+    # If reads and writes are reported as one, all of them are counted as reads.
     reported = set(state.place.operations)
     are_first_lines_lost = state.place.name is None and reported <= {"mixed"}
     if are_first_lines_lost and int(token["total_read"] or "0"):
@@ -261,7 +261,7 @@ def _steady(state: State, token: Token) -> None:
 
 
 def _seconds(value: str, unit: str | None) -> str:
-    """Return a time in seconds, or as printed where its unit is not printed and matters."""
+    """Return a time in seconds, or as printed if its unit matters but is not printed."""
     number = float(value)
     if number == 0:
         return "0"

@@ -1,4 +1,4 @@
-"""What each line of fio's report looks like, whatever a copy did to its white space."""
+"""The patterns of the lines of fio's report, regardless of changes to their white space."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fsbench_kit.formats.signatures import Signatures
 
 
 def _bytes_moved(name: str) -> str:
-    """Match a number of bytes with its unit glued to it: groups ``<name>`` and ``<name>_unit``."""
+    """Match a number of bytes directly followed by its unit: groups ``<name>`` and ``<name>_unit``."""
     return rf"(?P<{name}>-?\d+(?:\.\d+)?) (?P<{name}_unit>[kKMGTPE]?i?B)"
 
 
 def _rate(name: str) -> str:
-    """Match a bandwidth with its unit, which fio forgets in some sums: groups ``<name>`` and ``<name>_unit``."""
+    """Match a bandwidth and its unit, which fio omits in some sums: groups ``<name>`` and ``<name>_unit``."""
     return rf"(?P<{name}>-?\d+(?:\.\d+)?) (?P<{name}_unit>(?:[kKMGTPE]i?)?(?:(?:B|bit) /s)?)"
 
 
@@ -37,7 +37,7 @@ def _pair(name: str, word: str | None = None) -> str:
 _JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n<]{0,79}?|All\s+clients|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
 _LATENCY_WORD: Final = "(?=[hlsc][a-z])"
-"""How a phrase of a latency begins, which is found faster than the choice of its words."""
+"""The beginning of latency phrases, which is found faster than a choice of words."""
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"
 _NUMBER: Final = r"\d+(?:\.\d+)?[kKMGTPE]?"
@@ -172,7 +172,7 @@ SUMMARY: Final = {"group", "total", "old_total", "disks", "disk", "idleness"}
 BESIDE: Final = {UNREAD, "said"}
 
 ONLY_MARKS: Final = {"banner", "sync", "disks"}
-"""Phrases that hold no figure of their own; the version is looked up beforehand."""
+"""Phrases without figures of their own; the version is looked up separately."""
 
 MARKS: Final = Signatures(
     {
@@ -193,23 +193,23 @@ LINES: Final = Lines(
     goes_on=re.compile(r" +\|"),
     bins=re.compile(r" *lat \([num]sec\) *:(?:(?: >=)?\0=\0%,?)+"),
 )
-"""Units, and the buckets of latencies. A rate in powers of 1000 stays one: its job's other rates depend on it."""
+"""Units, and the buckets of latencies. A rate in powers of 1000 stays one: the job's other rates depend on it."""
 
 ALL_CLIENTS: Final = "All clients"
 
 
 def job_name(token: Token) -> str:
-    """Return a job's name, without what a copy put before it."""
+    """Return the name of a job, without any prefix that a copy added."""
     return " ".join((token["name"] or "").lstrip("|>`").split())
 
 
 PERCENTILE: Final = re.compile(r"(?P<rank>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]")
 SHARE: Final = re.compile(r"(?P<label>(?:>=)?\d+)=\s*(?P<share>\d[\d.]*)%")
 IDLE: Final = re.compile(r"(?P<share>[\d.]+)%")
-"""What phrases hold several of."""
+"""Patterns that phrases contain several times."""
 
 
 def cells(token: Token, group: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield what a pattern finds inside a group of a phrase."""
+    """Yield the matches of a pattern inside a group of a phrase."""
     if token.match is not None and token[group] is not None:
         yield from pattern.finditer(token.text.chars, *token.match.span(group))

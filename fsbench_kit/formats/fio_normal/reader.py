@@ -1,4 +1,4 @@
-"""Makes records of the reports of a run."""
+"""Turns the reports of a run into records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READERS: Final = setup.READERS | jobs.READERS | summary.READERS
 
 
 def records(reports: list[Report]) -> Iterator[Record]:
-    """Yield the run of some reports, unless it has neither figures nor an error, and the diagnostics."""
+    """Yield the run of its reports, unless it has neither figures nor an error, and diagnostics."""
     state = State(reports)
     so_far = [_read_report(state, report) for report in reports]
     setup.read_threads(state)
@@ -42,7 +42,7 @@ def records(reports: list[Report]) -> Iterator[Record]:
 
 
 class Jobs(NamedTuple):
-    """Of which parts each group, and the sum of all clients, is made; and whether no part is missing."""
+    """The parts of each group and of the sum of all clients, and whether all parts are present."""
 
     wholes: Mapping[Part, Sequence[Part]]
     has_all: bool
@@ -53,13 +53,13 @@ def _jobs(state: State) -> Jobs:
 
 
 def checks(run: Run) -> Iterator[Finding]:
-    """Hold the figures of a run against each other."""
+    """Check the figures of a run against each other."""
     yield from cross_checks(run.measurements)
     yield from _checks_of_wholes(run.measurements, run.jobs)
 
 
 def is_as_it_seems(run: Run) -> Any:
-    """Whether figures over intervals are such, and no job is missing; a column for columns."""
+    """Whether figures over intervals are genuine, and no job is missing; a column for columns."""
     answer = are_over_intervals(run.measurements)
     if not run.jobs.has_all:
         for finding in _checks_of_wholes(run.measurements, run.jobs):
@@ -82,7 +82,7 @@ def _checks_of_wholes(measurements: Sequence[Measurement], jobs: Jobs) -> Iterat
 
 
 def _read_report(state: State, report: Report) -> Sequence[Measurement]:
-    """Read a report, and return its figures if it is one of several on a run that goes on."""
+    """Read a report, and return its figures if the run has several reports."""
     state.report = report
     state.place = JobPlace(block_sizes=state.block_sizes())
     is_interim = report.result is not report
@@ -101,7 +101,7 @@ def _read_report(state: State, report: Report) -> Sequence[Measurement]:
 
 
 def _contradictions_of_wholes(state: State) -> Iterator[Diagnostic]:
-    """Hold groups and clients against their jobs; where some are missing, a group has an unknown number."""
+    """Check groups and clients against their jobs; if jobs are missing, a group's thread count is unknown."""
     measurements = state.run.measurements
     lacking = set()
     for diagnostic in diagnostics(_checks_of_wholes(measurements, _jobs(state))):
@@ -164,19 +164,19 @@ def _status(state: State) -> Status:
 
 
 def _lacks_jobs(state: State) -> bool:
-    """Whether fio started more processes than the jobs' lines account for."""
+    """Whether fio started more processes than the job lines account for."""
     started, told = _processes(state)
     return bool(started and told) and started > told
 
 
 def _has_all_jobs(state: State) -> bool:
-    """Whether the jobs' lines account for all the processes that fio started."""
+    """Whether the job lines account for all processes that fio started."""
     started, told = _processes(state)
     return 0 < started == told and not state.has_clients
 
 
 def _processes(state: State) -> tuple[int, int]:
-    """Return how many processes fio started, or 0 if it does not say, and how many the jobs' lines are of."""
+    """Return the number of processes that fio started, 0 if unknown, and the number on the job lines."""
     started = [token["what"] or "" for token in state.known if token.name == "started"]
     counts = [int(job["jobs"] or "1") for job in state.jobs]
     return sum(map(int, re.findall(r"\d+", started[0]))) if started else 0, sum(counts)

@@ -1,4 +1,4 @@
-"""Splits a text's phrases into reports, and finds out which of them are of one run."""
+"""Splits the phrases of a text into reports, and groups these into runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from fsbench_kit.formats.lexer import Token
 
 
 class Report:
-    """The phrases of one report, and of what stands before it.
+    """The phrases of one report, and of the text before it.
 
     Attributes
     ----------
     result
-        The report that counts of all those on the same jobs: this one, or a later one.
+        The final report among all those on the same jobs: this one or a later one.
     is_one_of_many
-        Whether there are others.
+        Whether there are several such reports.
     client, label
-        The host whose report it is, in client mode, and what tells it from others of that name.
+        The host of the report in client mode, and a label that distinguishes it from others of that name.
     """
 
     def __init__(self, tokens: list[Token]) -> None:
@@ -45,31 +45,31 @@ class Report:
 
     @cached_property
     def identity(self) -> set[tuple[str, str]]:
-        """The names and process ids of the jobs, which no two runs have in common."""
+        """The names and process ids of the jobs, which differ between runs."""
         return {(job_name(job), pid) for job in self.jobs if (pid := job["pid"]) is not None and pid != "0"}
 
     @property
     def printed_rates(self) -> list[str]:
-        """The lines of rates, as they stand there."""
+        """The lines of rates, as printed."""
         return [rate.match[0] for rate in self.rates if rate.match is not None]
 
     @property
     def is_cut(self) -> bool:
-        """Whether it stops inside the figures of a job."""
+        """Whether it ends inside the figures of a job."""
         if self.is_complete or not self.jobs or int(self.jobs[-1]["error"] or ""):
             return False
         return not any(token.name == "issued" and token.start > self.jobs[-1].start for token in self.tokens)
 
     @cached_property
     def has_clients(self) -> bool:
-        """Whether it is one of client mode, and not of a text with something in angle brackets."""
+        """Whether it was printed in client mode, as opposed to text that contains angle brackets."""
         return "hello" in self.names or any(
             one.name == "client" and other.name in SET_UP | {"job"} for one, other in pairwise(self.tokens)
         )
 
     @property
     def is_sum_of_clients(self) -> bool:
-        """Whether its figures are those of all clients together."""
+        """Whether its figures are the sum over all clients."""
         return any(job_name(job) == ALL_CLIENTS for job in self.jobs)
 
 
@@ -106,15 +106,15 @@ def _starts_report(token: Token, seen: set[str]) -> bool:
 
 
 def _is_double(token: Token, before: Token) -> bool:
-    """Whether a job's line stands there twice: no two jobs have one process."""
+    """Whether a job line is a duplicate: no two jobs have the same process id."""
     is_job = token.name == before.name == "job" and token["pid"] is not None
     return is_job and token.text.excerpt(token.start, token.end) == before.text.excerpt(before.start, before.end)
 
 
 def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str | None:
-    """Name the figures that no report has twice: excerpts of several reports can stand one after another.
+    """Return a key for figures that a report has only once, so that adjacent excerpts of reports are separated.
 
-    Directly after itself a line is a copy's double.
+    A line repeated immediately is a duplicate made by copying.
     """
     if token.name in {"rate", "old_rate"} and "job" not in seen:
         return f"rate {token['operation']}"
@@ -126,7 +126,7 @@ def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str
 
 
 def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
-    """Join the reports of each run: what fio says of it again and again, or of one client after the other."""
+    """Join the reports of each run: those printed repeatedly, and those of several clients."""
     return split_where(found, lambda run, report: not _continues(run, report))
 
 
@@ -138,9 +138,9 @@ def _continues(run: Sequence[Report], report: Report) -> bool:
 
 
 def choose_results(found: Sequence[Report]) -> None:
-    """Find out which of the reports on the same jobs counts: the last one that is complete.
+    """Determine the final report for each set of jobs: the last complete one.
 
-    What a copy put into another order is told by the runtime.
+    The runtime decides if copying has changed the order.
     """
     chains: list[list[Report]] = []
     chain_of: dict[tuple[str, str], list[Report]] = {}

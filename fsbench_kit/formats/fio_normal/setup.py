@@ -1,4 +1,4 @@
-"""Reads what stands before the figures, and what fio says while it runs."""
+"""Reads the text before the figures, and the messages of fio during a run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _command(state: State, token: Token) -> None:
 
 
 def _origin(state: State, command: Token) -> Origin:
-    """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""
+    """Return whether a command was typed at a prompt or right before the report, or is merely stated in a text."""
     chars = command.text.chars
     before = chars[chars.rfind("\n", 0, command.start) + 1 : command.start]
     tokens = state.report.tokens
@@ -74,7 +74,7 @@ def _started(state: State, token: Token) -> None:
 
 @READERS.of("layout")
 def _layout(state: State, token: Token) -> None:
-    # The size is cut to MiB, so that a command line knows it better.
+    # The size is truncated to MiB, so that a command line is more precise.
     if not any((item.key, item.origin) == ("file_size", "command") for item in state.run.settings):
         state.set("file_size", str(int(token["size"] or "") * 2**20), token, job_name(token))
 
@@ -103,7 +103,7 @@ def _stopped(state: State, token: Token) -> None:
 
 
 def read_threads(state: State) -> None:
-    """Read the number of processes of each job from the jobs' lines."""
+    """Set the number of processes of each job from the job lines."""
     total = Counter[str]()
     for job in state.jobs:
         if job["jobs"] is not None and job_name(job) != ALL_CLIENTS:

@@ -1,4 +1,4 @@
-"""Reads the block sizes in a job's header."""
+"""Parses the block sizes in the header of a job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DECIMAL_SIZE: Final = re.compile(r"[\d.]+[kMGT]B")
 
 
 def _ranges(sizes: str) -> list[tuple[str, str]]:
-    """Return the smallest and largest block size of reads, writes and trims, in bytes where they are exact."""
+    """Return the smallest and largest block size of reads, writes and trims, in bytes if they are exact."""
     return [(_bytes(low), _bytes(high)) for low, high in _SIZE_RANGE.findall(sizes)]
 
 
@@ -24,7 +24,7 @@ def _bytes(text: str) -> str:
 
 
 def canonical_sizes(sizes: str) -> str:
-    """Write block sizes as fio's own option ``bs`` would have them, in bytes.
+    """Return block sizes as values of fio's option ``bs``, in bytes.
 
     >>> canonical_sizes("(R) 128KiB-128KiB, (W) 128KiB-128KiB, (T) 128KiB-128KiB")
     '131072'
@@ -36,7 +36,7 @@ def canonical_sizes(sizes: str) -> str:
 
 
 def one_size(sizes: str) -> dict[str, int | None]:
-    """Return the block size of each operation, or ``None`` where there are several."""
+    """Return the block size of each operation, or ``None`` if there are several."""
     one = [int(low) if low == high and low.isdigit() else None for low, high in _ranges(sizes)]
     if len(one) == 1:
         one *= 3

@@ -1,4 +1,4 @@
-"""What is known of the reports of a run, and what was read of them so far."""
+"""The state of reading the reports of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass
 class JobPlace:
-    """What the figures of a job belong to."""
+    """The job that figures belong to."""
 
     name: str | None = None
     scope: Scope = "job"
@@ -35,7 +35,7 @@ class JobPlace:
     kb_base: int = 1024
 
     def of(self, operation: str, level: str | None = None) -> Place:
-        """Return the place of measurements of this job, or of one priority level of it."""
+        """Return the place of measurements of this job, or of one of its priority levels."""
         names = [name for name in (self.part, level) if name is not None]
         return Place(
             operation,
@@ -47,10 +47,10 @@ class JobPlace:
 
 
 class Readers(dict[str, Callable[["State", Token], None]]):
-    """What reads each phrase, by its name."""
+    """The functions that read phrases, by the name of the phrase."""
 
     def of(self, phrase: str) -> Callable[[Callable[[State, Token], None]], Callable[[State, Token], None]]:
-        """Register what reads a phrase."""
+        """Register a function that reads a phrase."""
 
         def register(read: Callable[[State, Token], None]) -> Callable[[State, Token], None]:
             self[phrase] = read
@@ -60,18 +60,18 @@ class Readers(dict[str, Callable[["State", Token], None]]):
 
 
 class State:
-    """What is known of the reports of one run, and what was read of them so far.
+    """What is known about the reports of a run, and what has been read so far.
 
     Attributes
     ----------
     run
-        What was read of the run.
+        The contents of the run so far.
     figures
-        What adds the figures of the report that is being read: to the run, unless it is an interim report.
+        Adds the figures of the current report to the run, unless it is an interim report.
     report, place, group
-        The report, job and status group that are being read.
+        The current report, job and status group.
     wholes
-        Of which parts each group, and the sum of all clients, is made.
+        The parts of each group and of the sum of all clients.
     """
 
     def __init__(self, reports: list[Report]) -> None:
@@ -108,7 +108,7 @@ class State:
         self.version_number = (int(number[1]), int(number[2])) if number else None
         self.is_old_layout = any(token.name in {"old_rate", "old_total"} for token in self.known)
         is_old = self.version_number < (2, 99) if self.version_number is not None else self.is_old_layout
-        # Since 3.0 latencies are taken in ns.
+        # Since 3.0 latencies are measured in ns.
         self.ticks_per_second = 10**6 if is_old else 10**9
         self.figures = Figures(self.run, self.version_number, is_old_layout=self.is_old_layout)
         self.report = reports[0]
@@ -126,16 +126,16 @@ class State:
             report.label = label
 
     def of_client(self, part: str | None) -> str | None:
-        """Return the name of a part, with that of the client whose report it is in."""
+        """Return the name of a part, prefixed by that of the client in client mode."""
         names = [name for name in (self.report.result.label, part) if name is not None]
         return "/".join(names) or None
 
     def say(self, token: Token, code: str, message: str) -> None:
-        """Say something about a phrase."""
+        """Add a diagnostic about a phrase."""
         self.run.diagnostics.append(token.diagnostic(code, message))
 
     def not_understood(self, token: Token) -> None:
-        """Say that a phrase was not understood, if it holds a figure."""
+        """Report that a phrase was not understood, if it contains a figure."""
         diagnostic = unread_figure(token)
         if diagnostic is not None:
             self.run.diagnostics.append(diagnostic)
@@ -148,15 +148,15 @@ class State:
         name: str | None = None,
         printed: Printed | None = None,
     ) -> None:
-        """Keep a setting; one of a job belongs to the whole run where the run has no others."""
+        """Add a setting; that of a job applies to the whole run if it is the only job."""
         is_of_job = name is not None and self.has_several
         scope: Scope = "job" if is_of_job else "all"
         self.run.set(key, value, token.start, scope=scope, part=name if is_of_job else None, printed=printed)
 
     def block_sizes(self, group: str | None = None, name: str | None = None) -> dict[str, int | None]:
-        """Return the block size of each operation of a job, as far as the headers leave no doubt.
+        """Return the block size of each operation of a job, if the headers are unambiguous.
 
-        A job's figures may be those of a whole group, in which case they go by the name of its first job.
+        The figures of a job may be those of a whole group, under the name of its first job.
         """
         if (group, name) not in self.sizes:
             headers = self.headers

@@ -1,4 +1,4 @@
-"""Reads what follows the jobs: the status of each group, the disks, the idle processors."""
+"""Reads the text after the jobs: the status of groups, disks, idle processors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _old_total(state: State, token: Token) -> None:
 
 
 def _min_is_in_kib(state: State, total: Token) -> bool:
-    """Whether ``minb`` and ``maxb`` are surely of the unit of ``aggrb``: a lone job's are equal to it."""
+    """Whether ``minb`` and ``maxb`` certainly have the unit of ``aggrb``: for a single job they are equal."""
     is_new = state.version_number is not None and state.version_number >= (2, 1)
     return is_new or total["rate"] in {total["min"], total["max"]}
 
