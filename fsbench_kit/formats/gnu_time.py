@@ -1,4 +1,4 @@
-"""What ``time`` says of a command: that of GNU by default, with ``-v`` and with ``-p``, of bash and of BusyBox.
+"""Output of ``time``: GNU's default format, with ``-v`` and with ``-p``, and that of bash and of BusyBox.
 
 Sources: ``time.c``, ``resuse.c`` and the manual of GNU time 1.9; ``execute_cmd.c`` and ``lib/sh/timeval.c`` of
 bash; ``time.c`` of BusyBox.
@@ -8,23 +8,23 @@ GNU time, by default::
     0.01user 0.02system 0:01.00elapsed 3%CPU (0avgtext+0avgdata 2000maxresident)k
     0inputs+8outputs (0major+100minor)pagefaults 0swaps
 
-Elapsed is ``minutes:seconds``, from an hour on ``hours:minutes:seconds``. All times and the share of one processor
-are cut off at the last digit that is printed; the share is ``?%`` where no time passed. ``maxresident`` is in KiB;
-a 0 there is of a kernel that does not keep it. GNU time 1.7 takes these KiB for pages, and prints four times as
-much where pages have 4 KiB. Nothing tells the version, so that the interval of a multiple of 16 KiB allows for it.
-Inputs and outputs are blocks of 512 bytes that Linux counts at the block layer: reads that the page cache answers
-are not among them, and writes are counted when a page is dirtied.
-Linux keeps no average sizes, messages and signals, which are always 0; that 0 is no figure.
+Elapsed time is ``minutes:seconds``, from one hour on ``hours:minutes:seconds``. All times and the share of one
+processor are truncated to the digits printed; the share is ``?%`` if no time passed. ``maxresident`` is in KiB; a
+0 means that the kernel does not record it. GNU time 1.7 mistakes these KiB for pages, and prints four times as
+much if pages have 4 KiB. The version is not printed, so the interval of any multiple of 16 KiB allows for that.
+Inputs and outputs are blocks of 512 bytes that Linux counts at the block layer: reads served by the page cache are
+not included, and writes are counted when a page is dirtied. Linux does not record average sizes, messages and
+signals; their constant 0 is not a figure.
 
-``-v`` prints the same figures a line each, with the command. ``-p``, like bash's ``time -p``, prints ``real``,
-``user`` and ``sys`` in seconds with two decimals. Bash prints minutes and three decimals, and rounds the last;
-what its ``-p`` cuts off it has rounded to three decimals before. BusyBox prints minutes and two decimals, the rest
-cut off. These do not say how a command ended.
+``-v`` prints the same figures one per line, with the command. ``-p``, like bash's ``time -p``, prints ``real``,
+``user`` and ``sys`` in seconds with two decimals. Bash prints minutes and three decimals, rounded; its ``-p``
+truncates after rounding to three decimals. BusyBox prints minutes and two decimals, truncated. These formats do
+not include the exit status of the command.
 
-The operation is ``mkfs``, ``mount``, ``umount`` or ``sync`` where ``-v`` tells that this was the command, and else
-``command``. A command that exits with another status than 0, or by a signal, has failed. Where the command is a
-benchmark, whose own log stands before these lines, this is a run of its own, of the tool ``time``.
-A time that prints as 0 is below its last digit, and is censored.
+The operation is ``mkfs``, ``mount``, ``umount`` or ``sync`` if ``-v`` shows that this was the command, otherwise
+``command``. A command fails if it exits with a status other than 0 or is killed by a signal. If the command is a
+benchmark, whose own log is printed before these lines, this is a separate run, of the tool ``time``.
+A time printed as 0 is below its last digit, and is therefore censored.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SHELL: Final = r"\d+m\s?\d+[.,]\d{2,3}s"
 _LEXER: Final = Lexer(
     exited=r"Command exited with non-zero status (?P<status>\d+)",
     killed=r"Command (?:terminated|stopped) by signal (?P<signal>\d+)",
-    # by default
+    # default format
     usage=(
         rf"(?P<user>{_SECONDS})user (?P<system>{_SECONDS})system (?P<elapsed>{_CLOCK})elapsed "
         rf"(?:(?P<cpu>\d+)|\?)%CPU(?: \(0avgtext\+0avgdata (?P<resident>\d+)maxresident\)k)?"
@@ -83,12 +83,12 @@ _LEXER: Final = Lexer(
         r"(?:Average (?:shared text|unshared data|stack|total|resident set) size \(kbytes\)"
         r"|Socket messages (?:sent|received)|Signals delivered): 0(?!\d)"
     ),
-    # of shells, and of the standard
+    # shells and POSIX
     shells=rf"\breal (?P<elapsed>{_SHELL}) user (?P<user>{_SHELL})(?: sys (?P<system>{_SHELL}))?",
     posix=rf"\breal (?P<elapsed>{_SECONDS}) user (?P<user>{_SECONDS})(?: sys (?P<system>{_SECONDS}))?",
 )
 _FIRST: Final = {"usage", "command", "shells", "posix"}
-"""The phrases with which what is said of a command begins, but for how it ended."""
+"""The phrases that begin the output for a command, apart from how it ended."""
 _ENDED: Final = {"exited", "killed"}
 _SKIPPED: Final = {"page_size", "not_kept"}
 
@@ -116,10 +116,10 @@ _FIGURES: Final = {
 
 _PAGE: Final = 4 * 1024
 _TIMES: Final = 4
-"""GNU time 1.7 prints so many times the memory, which a kernel counts in whole pages."""
+"""The factor by which GNU time 1.7 exaggerates memory, which a kernel counts in whole pages."""
 
 _BASH_ROUNDS: Final = 0.0005
-"""Bash rounds to this many seconds before `-p` cuts off."""
+"""The rounding error, in seconds, of bash before `-p` truncates."""
 
 _OPERATIONS: Final = {"mkfs": "mkfs", "mke2fs": "mkfs", "mount": "mount", "umount": "umount", "sync": "sync"}
 
@@ -155,14 +155,14 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 def _is_of_another(token: Token, seen: set[str]) -> bool:
-    """Whether a phrase is of another command than those that were seen so far."""
+    """Whether a phrase belongs to another command than those seen so far."""
     if token.name in _ENDED:
         return True
     return token.name in seen or (token.name in _FIRST and not seen <= _ENDED)
 
 
 def _records(log: Sequence[Token]) -> Iterator[Record]:
-    """Yield the run that the phrases of one command tell of, and what is to be said about it."""
+    """Yield the run that the phrases of one command describe, and its diagnostics."""
     text, start, end = log[0].text, log[0].start, log[-1].end
     tokens = {group: token for token in log for group in token.groups}
     figures = {group: token for group, token in tokens.items() if group in _FIGURES}
@@ -200,7 +200,7 @@ def _records(log: Sequence[Token]) -> Iterator[Record]:
 
 
 def _contradiction(figures: Mapping[str, Measurement]) -> str | None:
-    """Hold the share of a processor against the times that it is computed from."""
+    """Check the share of a processor against the times that it is computed from."""
     if not figures.keys() >= _COMPUTED:
         return None
     elapsed, user, system, cpu = (figures[metric] for metric in ("elapsed", *_CPU_TIMES, "cpu"))
@@ -224,7 +224,7 @@ def _operation(command: str) -> str:
 
 
 def _add(run: RunBuilder, place: Place, token: Token, group: str) -> None:
-    """Add the figure of a group; a time can have hours and minutes before its seconds."""
+    """Add the figure of a group; a time can include hours and minutes."""
     metric, unit, rounding = _FIGURES[group]
     printed = token.printed(group)
     number = text = token[group] or ""
@@ -243,6 +243,6 @@ def _add(run: RunBuilder, place: Place, token: Token, group: str) -> None:
     elif group == "resident":
         zero = "missing"
         amount = quantity(text, unit, rounding=rounding)
-        if not amount.value % (_TIMES * _PAGE):  # GNU time 1.7 prints four times as much
+        if not amount.value % (_TIMES * _PAGE):  # GNU time 1.7 may have multiplied it by four
             bounds = amount.value / _TIMES, amount.high
     run.add(place, metric, printed, unit=unit, rounding=rounding, number=number, bounds=bounds, zero=zero)

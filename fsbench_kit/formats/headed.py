@@ -1,4 +1,4 @@
-"""Logs that begin with a heading, and go on to the next one."""
+"""Reads logs that begin with a heading and extend to the next one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fsbench_kit.model.records import Record
 def headed_logs(
     text: Text, lexer: Lexer, read: Callable[[list[Token]], Iterator[Record]], skipped: Collection[str] = ()
 ) -> Iterator[Record]:
-    """Yield what is read of each log, and a diagnostic for whatever holds a figure and is not understood.
+    """Yield the records of each log, and a diagnostic for each figure that is not understood.
 
-    The first phrase of a log is called ``heading``; those that are `skipped` are of no log.
+    The first phrase of a log must be named ``heading``; phrases that are `skipped` do not belong to any log.
     """
     text, repairs = without_repeats(text)
     yield from repairs

@@ -1,9 +1,9 @@
-"""Reads JSON so that each number can be found again where it is printed.
+"""Decodes JSON while keeping track of where each number is printed.
 
-The decoder of the standard library, which is compiled, puts the ordinal of each number in place of the number.
-Where the numbers stand is found in one pass over the characters: outside of strings nothing else has digits. The
-bins of latencies, which are most of a document that has them, are not decoded but read as columns. Only what is no
-JSON is left to the tolerant decoder, which is slow.
+The compiled decoder of the standard library replaces each number by its ordinal. The positions of the numbers are
+found in one pass over the characters, because outside of strings only numbers have digits. Bins of latencies,
+which make up most of a document that has them, are not decoded but read as columns. Only invalid JSON is passed to
+the tolerant decoder, which is slow.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from fsbench_kit.formats.text import codes
 
 
 def decode(chars: str, start: int, first: int = 0) -> Document:
-    """Decode the object that begins at a position, as far as it goes; its numbers count from `first`."""
+    """Decode as much as possible of the object at a position; its numbers are counted from `first`."""
     return strictly(chars, start, first) or loose_json.decode(chars, start, first)
 
 
 def strictly(chars: str, start: int, first: int = 0) -> Document | None:
-    """Decode an object, or return ``None`` where it is not whole, no JSON, or has a key twice."""
-    # One that is printed on lines of its own ends where a line begins with its bracket.
+    """Decode an object; return ``None`` if it is incomplete or invalid JSON, or has duplicate keys."""
+    # An object on lines of its own ends where its bracket begins a line.
     is_on_lines = chars.startswith("{\n", start) and (start == 0 or chars[start - 1] == "\n")
     end = chars.find("\n}", start) + 2 if is_on_lines else 1
     if end > 1:
@@ -52,15 +52,15 @@ class Cut(NamedTuple):
     Attributes
     ----------
     chars
-        What is left of it.
+        The rest of its text.
     bins
         The bins.
     places
-        Where they stood in what is left.
+        The positions in the rest where they were removed.
     moved
-        By how much what stands before the first of them, and behind each, stands further back in the text.
+        The offset from the rest to the original text, before the first of the bins and after each.
     heights
-        By how many lines.
+        The same in lines.
     """
 
     chars: str
@@ -70,7 +70,7 @@ class Cut(NamedTuple):
     heights: NDArray[np.intp]
 
     def origins(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return where characters stand in the text."""
+        """Return the positions of characters in the original text."""
         return places + self.moved[np.searchsorted(self.places, places)]
 
 
@@ -83,7 +83,7 @@ def _decoded(text: str, start: int, first: int, cut: Cut | None = None) -> Docum
         pairs += len(content)
         return content
 
-    ordinal = partial(next, ordinals)  # the text of the number is the default of `next`, which is never used
+    ordinal = partial(next, ordinals)  # the text of the number becomes the default of `next`, which is never used
     bins = iter(cut.bins if cut is not None else ())
     constant: Callable[[str], Counts] = _refuse if cut is None else lambda _: next(bins)
     decoder = JSONDecoder(parse_int=ordinal, parse_float=ordinal, parse_constant=constant, object_hook=counted)
@@ -121,21 +121,21 @@ _ESCAPE: Final = re.compile(r"\\.")
 
 
 def _numbers(chars: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
-    """Return where the numbers of an object begin and end, and how many keys it has."""
+    """Return the starts and ends of the numbers in an object, and the number of its keys."""
     if "\\" in chars:
         chars = _ESCAPE.sub("__", chars)
     found = codes(chars)
-    # Counted modulo 2^8, quotes are as even or odd as they are.
+    # Counting quotes modulo 2^8 preserves their parity.
     outside = (np.cumsum(found == _QUOTE, dtype=np.uint8) & 1) == 0
     in_number = np.frombuffer(found.tobytes().translate(_IN_NUMBER), bool) & outside
     edges = np.flatnonzero(in_number[1:] != in_number[:-1]) + 1
     starts, ends = edges[0::2], edges[1::2]
     begins = found[starts]
-    are_numbers = (begins <= _NINE) & (begins >= _MINUS)  # and no letters of "true"
+    are_numbers = (begins <= _NINE) & (begins >= _MINUS)  # excludes letters, as in "true"
     return starts[are_numbers], ends[are_numbers], int(np.count_nonzero((found == _COLON) & outside))
 
 
-# Bins, of which each has its line: "1234" : 5,
+# Bins, each on its own line: "1234" : 5,
 
 _BINS: Final = re.compile(r'"bins"\s*:\s*(?=\{)')
 _ENTRY: Final = re.compile(rb'[ \t\n]*""[ \t\n]*:[ \t\n]*,')
@@ -143,28 +143,28 @@ _DIGITS: Final = b"0123456789"
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in b'0123456789"')
 _POWERS: Final = 10 ** np.arange(1, MOST_DIGITS + 1)
 _CONSTANT: Final = "NaN"
-"""What stands for bins in what is left of an object."""
+"""Replaces bins in the rest of an object."""
 
 
 def without_bins(chars: str, start: int, end: int) -> Cut | None:
-    """Take the bins out of an object; ``None`` where there are none, or any is not printed as fio prints it."""
+    """Remove the bins from an object; return ``None`` if there are none, or if some are not as fio prints them."""
     taken = taken_out(chars, start, end)
     return next(cuts([taken])) if taken is not None else None
 
 
 class Taken(NamedTuple):
-    """What was taken out of an object.
+    """The parts of an object whose bins were removed.
 
     Attributes
     ----------
     chars, places, moved, heights
-        Those of the `Cut`.
+        As in `Cut`.
     bins
-        All of its bins, one behind the other.
+        The text of all bins, concatenated.
     spans, numbers
-        From where to where each stands in the text, and how many counts it has.
+        The start and end of each in the text, and its number of counts.
     entry, rest
-        What each count is printed as, without its digits, and how much else there is of each of the bins.
+        The text of a count without its digits, and the number of other characters in each of the bins.
     """
 
     chars: str
@@ -179,7 +179,7 @@ class Taken(NamedTuple):
 
 
 def taken_out(chars: str, start: int, end: int) -> Taken | None:
-    """Take the bins out of an object, of which no number is read yet."""
+    """Remove the bins from an object, without reading their numbers."""
     spans = list(_spans(chars, start, end))
     objects = [chars[begin:until] for begin, until in spans]
     first = next((each for each in objects if "," in each), None)
@@ -214,7 +214,7 @@ def taken_out(chars: str, start: int, end: int) -> Taken | None:
 
 
 def _spans(chars: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield from where to where bins stand that hold anything."""
+    """Yield the start and end of bins that are not empty."""
     position = start
     while (position := chars.find('"bins"', position, end)) >= 0:
         match = _BINS.match(chars, position)
@@ -226,7 +226,7 @@ def _spans(chars: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def cuts(taken: Sequence[Taken]) -> Iterator[Cut | None]:
-    """Read the bins that were taken out of some objects, all at once; ``None`` where any is out of order."""
+    """Read the bins that were removed from some objects, all at once; ``None`` if they are irregular."""
     counts = _counts(taken)
     if counts is not None:
         for each, bins in zip(taken, counts, strict=True):
@@ -261,7 +261,7 @@ def _counts(taken: Sequence[Taken]) -> Iterator[list[Counts]] | None:
     quotes = of_each(each.entry.index(b'""') + 2 for each in taken for _ in each.spans)
     of_names = begins + steps * (ordinal - 1) + quotes + before[0::2]
     is_digit = np.frombuffer(text, np.uint8) - _ZERO <= _NINE - _ZERO
-    # Each number begins in its own place, and has no 0 before it.
+    # Each number begins where expected, without leading zeros.
     are_placed = all((is_digit[each] & ~is_digit[each - 1]).all() for each in (starts, of_names))
     rest = sum(len(each.numbers) * each.rest + sum(each.numbers) * len(each.entry) for each in taken)
     if not (are_placed and digits.sum() == len(text) - rest and digits.max() <= MOST_DIGITS and rises.all()):

@@ -1,8 +1,8 @@
-"""Reads a log as a sequence of phrases, and keeps account of what no phrase covers.
+"""Splits a log into phrases, and accounts for all text that no phrase matches.
 
-A format declares its phrases: a name and a regular expression each. The lexer gives them in the order of the
-text, with the stretches between them. So a report reads the same whether its line breaks and indents survived
-the copying or not, and nothing can get lost in silence: what no phrase matched comes out as `UNREAD`.
+A format declares its phrases, each with a name and a regular expression. The lexer yields them in the order of the
+text, along with the stretches between them. Reports can therefore be read whether or not their line breaks and
+indentation survived copying, and nothing is lost silently: text that no phrase matches is yielded as `UNREAD`.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from fsbench_kit.model.records import Diagnostic
 
 UNREAD: Final = "UNREAD"
 _REACH: Final = 800
-"""So far behind the begin of a phrase its first literal word stands."""
+"""The maximum distance from the beginning of a phrase to its first literal word."""
 _LENGTH: Final = 1600
-"""So long is a phrase, or at least what tells it from another one."""
+"""The maximum length of a phrase, or at least of what distinguishes it from others."""
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
 _WORD: Final = re.compile(r"""(?<![^\s("'])[^\W\d_]+(?:['’-][^\W\d_]+)*[,.;:!?)"']*(?!\S)|[\u3040-\u9fff]{2}""")
 _PROSE_WORDS: Final = 6
 _PROSE_WORDS_PER_DIGIT: Final = 1.5
-"""The lines that tools print hold more digits than that, or none at all."""
+"""Lines that are printed by tools have more digits than that, or none at all."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _PUNCTUATION: Final = ",.;:!?)\"'"
 _NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]|\[[^\]]*\]")
 
 
 class Printed(NamedTuple):
-    """A number, or what stands for one, as a log prints it, and where in the text it begins."""
+    """A number, or a mark in its place, as printed in a log, and its position in the text."""
 
     text: str
     position: int
@@ -47,10 +47,10 @@ class Printed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A phrase found in a text, or a stretch that no phrase covers (its `name` is `UNREAD`).
+    """A phrase in a text, or a stretch that no phrase matches (its `name` is `UNREAD`).
 
-    ``token["max"]`` is the text of a named group, or ``None`` where the group took no part. `tool_words` are the
-    words of all phrases that were looked for.
+    ``token["max"]`` is the text of a named group, or ``None`` if the group did not match. `tool_words` are the
+    words of all phrases of the lexer.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Token:
 
     @property
     def groups(self) -> dict[str, str]:
-        """The groups that took part, and their texts."""
+        """The groups that matched, and their texts."""
         found = self.match.groupdict() if self.match is not None else {}
         return {group: text for group, text in found.items() if text is not None}
 
@@ -79,13 +79,13 @@ class Token:
         return self.match.start(group) if self.match is not None else self.start
 
     def printed(self, group: str) -> Printed | None:
-        """Return a group's text, and where it stands; ``None`` where the group took no part."""
+        """Return the text and position of a group; ``None`` if the group did not match."""
         if self.match is None or self.match[group] is None:
             return None
         return Printed(self.match[group], self.match.start(group))
 
     def diagnostic(self, code: str, message: str) -> Diagnostic:
-        """Say something about this stretch of the log."""
+        """Return a diagnostic about this stretch of the log."""
         return Diagnostic(
             code=code,
             message=message,
@@ -97,7 +97,7 @@ class Token:
 
 
 class _Phrase(NamedTuple):
-    """A phrase's expression, and what stands in each of its matches: one of some words, and another one."""
+    """The regular expression of a phrase, and literals of its matches: one of some words, and another one."""
 
     pattern: re.Pattern[str]
     words: tuple[str, ...]
@@ -106,9 +106,9 @@ class _Phrase(NamedTuple):
     def search(
         self, chars: str, position: int, limit: int, places: Mapping[str, list[int]] | None = None
     ) -> re.Match[str] | None:
-        """Find the first match between two positions.
+        """Return the first match between two positions.
 
-        Only what is around the words is searched, which costs far more than to look for words.
+        Only the surroundings of the words are searched: finding words is far cheaper than matching.
         """
         if not self.words:
             return self.pattern.search(chars, position, limit)
@@ -120,7 +120,7 @@ class _Phrase(NamedTuple):
             if last == limit or (match is not None and match.end() <= last - _LENGTH):
                 return match
             position = max(first, last - _LENGTH)
-            if match is not None:  # which may be cut off, or not the first one
+            if match is not None:  # it may be cut off, or not be the first one
                 return self.pattern.search(chars, min(position, match.start()), limit)
             at = self._next_word(chars, position, limit, places)
             reach = 2 * reach if at is not None and at < last else 2 * _LENGTH
@@ -150,16 +150,15 @@ class Lexer:
     Parameters
     ----------
     phrases
-        Name -> regular expression. A space in an expression stands for any white space, also none (``\s*+``,
-        all that there is), because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in
-        a class.
-        Where two phrases match at one place, the one that is declared first wins.
+        Name -> regular expression. A space in an expression matches any white space, including none (``\s*+``,
+        possessively), because copies lose and gain it; use ``\s+`` where white space is required, and ``\s`` in a
+        class. If two phrases match at the same position, the one declared first wins.
     """
 
     def __init__(self, **phrases: str) -> None:
         self._given = phrases
 
-    # Expressions are compiled when there is something to read: most processes read logs of one format.
+    # Expressions are compiled when first used: most processes read logs of one format.
 
     @cached_property
     def _phrases(self) -> dict[str, _Phrase]:
@@ -167,7 +166,7 @@ class Lexer:
 
     @cached_property
     def _literals(self) -> set[str]:
-        """The words of phrases; of a single character there are too many to be kept."""
+        """The words of the phrases, except for single characters, which occur too often."""
         return {word for phrase in self._phrases.values() for word in phrase.words if len(word) > 1}
 
     @cached_property
@@ -176,9 +175,9 @@ class Lexer:
         return frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
     def tokens(self, text: Text, start: int = 0, end: int | None = None) -> Iterator[Token]:
-        """Yield the phrases between two positions, and the stretches between them that hold text.
+        """Yield the phrases between two positions, and the stretches of text between them.
 
-        The time is linear in the length of the text for each phrase.
+        For each phrase, the time is linear in the length of the text.
         """
         position = start
         limit = len(text.chars) if end is None else end
@@ -212,9 +211,9 @@ class Lexer:
 
 
 def unread_figure(token: Token) -> Diagnostic | None:
-    """Return the diagnostic for a stretch that no phrase covers, or ``None`` where it holds no figure.
+    """Return a diagnostic for a stretch that no phrase matches, or ``None`` if it contains no figure.
 
-    Sentences that somebody wrote beside a log are told from figures of the log.
+    Sentences that somebody wrote next to a log are reported differently from figures of the log.
     """
     if not _FIGURE.search(token.text.chars, token.start, token.end):
         return None
@@ -224,15 +223,15 @@ def unread_figure(token: Token) -> Diagnostic | None:
 
 
 def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool:
-    """Whether a text is made of words, with a figure here and there.
+    """Whether a text is prose, possibly with some figures.
 
     Parameters
     ----------
     chars
         The text.
     tool_words
-        Words that the tool prints, if they are known. What is damaged in a log is made of them; what somebody
-        wrote has others, and more of them than numbers.
+        Words that the tool prints, if known. Damaged parts of a log consist of them; prose has other words, and
+        more of these than numbers.
 
     Examples
     --------
@@ -245,7 +244,7 @@ def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool
     """
     words: Counter[str] = Counter()
     numbers = digits = 0
-    for piece, times in Counter(chars.split()).items():  # in a long text most of them recur
+    for piece, times in Counter(chars.split()).items():  # in long texts most pieces recur
         for word in _WORD.findall(piece):
             words[word.strip(_PUNCTUATION).lower()] += times
         if not piece.isalpha():

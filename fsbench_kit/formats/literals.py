@@ -1,4 +1,4 @@
-"""Tells what stands literally in whatever a regular expression matches."""
+"""Determines literals that every match of a regular expression contains."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Words = tuple[str, ...]
 
 @dataclass
 class _Group:
-    """A group of an expression, as far as it was read.
+    """A group of an expression, as far as it has been read.
 
-    Of each alternative is known which words it needs, and of the last one the literal characters behind its last
-    other token.
+    Each finished alternative has the words that it requires. `run` has the literal characters that end the current
+    alternative so far.
     """
 
     alternatives: list[list[Words]]
@@ -53,14 +53,14 @@ class _Group:
 
 
 def _worth(words: Words) -> float:
-    """Order words: long ones are rarer, and faster to look for; so are few. Every text has points and commas."""
+    """Return the rank of words: long and few are rarer, and faster to find. Every text has points and commas."""
     return min(map(len, words)) / len(words) if words and not {*words} & {*" .,:"} else 0
 
 
 def literals(pattern: str) -> list[Words]:
-    r"""Return sets of words of which one each stands in whatever an expression matches; the best one first.
+    r"""Return sets of words, such that every match contains one word of each set; the best set is first.
 
-    No flags of the expression may change what a letter stands for.
+    The flags of the expression must not change the meaning of letters.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def literals(pattern: str) -> list[Words]:
     for token in _TOKEN.finditer(pattern):
         may_be_none = token["times"] is not None and _MAY_BE_NONE.match(token["times"]) is not None
         if token["open"] or token["around"]:
-            # What stands in front of a place or behind it need not be part of the match.
+            # Text that a lookaround matches need not be part of the match.
             groups.append(_Group([[]] if token["around"] else []))
         elif token["close"]:
             words = groups.pop().words()

@@ -1,8 +1,8 @@
-"""Reads JSON as far as it goes, and remembers where each number stands.
+"""Decodes JSON as far as possible, while keeping track of where each number is printed.
 
-Copies of JSON break off, and have lines in them that another program wrote to the same terminal. Up to the first
-place at which a text cannot be JSON, what it says is certain: a number is kept when the comma or bracket after it
-has been seen, and nothing is guessed about what is missing.
+Copies of JSON may be cut off, or contain lines that another program wrote to the same terminal. Up to the first
+position at which a text cannot be JSON, its contents are certain: a number is kept once the comma or bracket after
+it has been seen, and missing text is never guessed.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ Object = dict[str, Any]
 
 
 MOST_DIGITS: Final = 18
-"""The counters of programs cannot hold a number that has more."""
+"""The maximum number of digits of a number that the counters of programs can hold."""
 
 
 @dataclass(slots=True, eq=False)
 class Counts:
-    """An object that stands between two positions, and holds nothing but counts by whole numbers, as columns.
+    """An object that consists of nothing but integer keys and integer counts, as columns.
 
     Attributes
     ----------
     starts
-        Where each count is printed.
+        The position of each count.
     step
-        How many lines there are from one to the next; 0 where that is not known.
+        The number of lines from one count to the next; 0 if it is unknown.
     numbers
-        Which numbers of the document they are, where they are among these.
+        The ordinals of the counts, if they are numbers of the document.
     is_whole
-        Whether these are all numbers of the object.
+        Whether these are all the numbers of the object.
     is_read
-        Whether each count found its place.
+        Whether each count has been used.
     """
 
     start: int
@@ -51,34 +51,34 @@ class Counts:
     is_read: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take none for read."""
+        """Mark all counts as unused."""
         self.is_read = np.zeros(len(self.names), bool)
 
 
 @dataclass(slots=True)
 class Document:
-    """A decoded object, as far as it goes, in which each number is its own ordinal.
+    """A decoded object, possibly incomplete, in which each number is replaced by its ordinal.
 
     Attributes
     ----------
     start, end
-        Where in the text it stands.
+        Its position in the text.
     content
-        What it holds. Whole numbers (`bool` apart) are ordinals of its numbers.
+        Its content. Integers (not `bool`) are the ordinals of its numbers.
     chars
         The text.
     starts, ends
-        Where each number begins and ends.
+        The start and end of each number.
     is_read
-        Whether each number found its place, as a byte.
+        Whether each number has been used, as a byte.
     is_whole
         Whether the object was closed.
     repeated
-        Numbers that stand under a key a second time, and differ from the first one, which counts.
+        Numbers with a duplicate key that differ from the first one, which takes precedence.
     strange
-        From where to where other programs' lines stand in it.
+        The start and end of lines of other programs in it.
     bins
-        The objects in it that are held as columns, whose numbers are not among the others.
+        The objects that are stored as columns, whose numbers are not among the others.
     """
 
     start: int
@@ -94,7 +94,7 @@ class Document:
     bins: list[Counts] = field(default_factory=list)
 
     def number(self, number: int) -> str:
-        """Return a number as it is printed."""
+        """Return a number as printed."""
         return self.chars[self.starts[number] : self.ends[number]]
 
 
@@ -113,29 +113,29 @@ _SPACE: Final = re.compile(r"\s*")
 _STRANGE: Final = re.compile(
     r"(?:fio\b|Jobs: |[Ww]arning|WARNING|\[ *\d+\.\d+\]|[\w.-]{1,60}@[^\n]{0,200}?[$#] )[^\n]*(?=\n)"
 )
-"""A line that fio, the kernel or a shell wrote between the lines of a document."""
+"""A line that fio, the kernel or a shell printed between the lines of a document."""
 
 _DEEPEST: Final = 24
-"""Levels of a document; those of fio are 8 deep."""
+"""The maximum nesting depth of a document; fio's are 8 deep."""
 
 
 def decode(chars: str, start: int, first: int = 0) -> Document:
-    """Decode the object that begins at a position; its numbers count from `first`.
+    """Decode the object that begins at a position; its numbers are counted from `first`.
 
-    Of a key that is repeated the first number counts, and the last of anything else.
+    Of numbers with the same key the first one is kept, of other values the last.
     """
     return _Decoder(chars, start, first).decode()
 
 
 class _Held(NamedTuple):
-    """A number that waits for what follows it."""
+    """A number that is kept once the next token is known."""
 
     text: str
     position: int
 
 
 class _Decoder:
-    """Where the decoding of one object has come to."""
+    """The state of decoding one object."""
 
     def __init__(self, chars: str, start: int, first: int) -> None:
         self.chars = chars
@@ -144,7 +144,7 @@ class _Decoder:
         self.decoded = Document(start, start + 1, {}, chars)
         self.open: list[Object | list[Any]] = [self.decoded.content]
         self.keys: list[str | None] = [None]
-        self.held: list[Any] = []  # the value that waits for what follows it
+        self.held: list[Any] = []  # the value that is kept once the next token is known
 
     def decode(self) -> Document:
         expected = "key"
@@ -164,7 +164,7 @@ class _Decoder:
         return self.decoded
 
     def _take(self, match: re.Match[str], expected: str) -> str:
-        """Take a token, and return what is expected after it, or nothing where it does not belong."""
+        """Process a token, and return what is expected next, or "" if the token is not allowed here."""
         sign = match["sign"]
         inside = self.open[-1]
         if expected == "key" and match["string"]:
@@ -192,7 +192,7 @@ class _Decoder:
         if isinstance(inside, list):
             inside.append(container)
         elif key in inside:
-            return ""  # two blocks cannot share a name: lines are missing between them
+            return ""  # two blocks with one name: lines between them are missing
         else:
             inside[key or ""] = container
         self.open.append(container)
@@ -207,7 +207,7 @@ class _Decoder:
         return {"true": True, "false": False, "null": None}[match["word"]]
 
     def _keep(self, end: int) -> None:
-        """Keep the value that was held, now that it is known to be complete."""
+        """Store the pending value, which is now known to be complete."""
         self.decoded.end = end
         if not self.held:
             return
@@ -243,7 +243,7 @@ class _Decoder:
 
 
 def _unquoted(string: str) -> str:
-    """Return what a string says, as it stands if its escapes are not those of JSON."""
+    """Return the content of a string, unchanged if its escapes are not valid JSON."""
     if "\\" in string:
         try:
             return str(json.loads(string, strict=False))

@@ -1,15 +1,15 @@
-"""Samples that a launch takes of the machine during a run, one a second: its file ``samples.csv``.
+"""Samples of the machine that a launch takes once a second during a run, in the file ``samples.csv``.
 
 ::
 
     time,cpu.user,...,memory.Dirty,...,pressure.io.some,...,device.vda.read_bytes,...
     0.000031,5120.21,...,90112,...,3714.185679,...,8192000,...
 
-``time`` is in seconds since the run's start. ``cpu.*`` are the seconds that all processors together have spent in
-a state, ``pressure.*`` those for which some or all tasks have waited for a resource (PSI), and ``device.*`` the
-requests and bytes that a block device has moved and the seconds that it has been busy. All of these count from
-the machine's start: a figure of the series is the difference of two samples over the time between them.
-``memory.*`` are bytes as they stood. What the kernel did not tell is empty.
+``time`` is in seconds since the start of the run. ``cpu.*`` are the seconds that all processors together have
+spent in a state, ``pressure.*`` those for which some or all tasks have waited for a resource (PSI), and
+``device.*`` the requests and bytes that a block device has transferred and the seconds that it has been busy. All
+of these count from boot; the figures of the series are differences of consecutive samples over the time between
+them. ``memory.*`` are current bytes. Values that the kernel did not provide are empty.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OF_PROCESSORS: Final = {"cpu_iowait": "cpu.iowait", "cpu_steal": "cpu.steal"}
 
 
 def series(text: bytes) -> Iterator[Block | Diagnostic]:
-    """Yield the series of what was sampled, and a diagnostic for each line that is no sample."""
+    """Yield the series of the samples, and a diagnostic for each line that is not a sample."""
     head, *lines = text.rstrip(b"\n").split(b"\n")
     for row, line in enumerate(lines):
         if line.count(b",") != head.count(b","):
@@ -84,7 +84,7 @@ _Figures = tuple[str, str, str | None, "NDArray[np.float64]"]
 
 
 def _figures(samples: pl.DataFrame, passed: NDArray[np.float64]) -> Iterator[_Figures]:
-    """Yield operation, metric, part and values of each series; a value that is not known is NaN."""
+    """Yield the operation, metric, part and values of each series; unknown values are NaN."""
 
     def since(name: str) -> NDArray[np.float64]:
         return np.diff(samples[name].to_numpy(), prepend=np.nan)
@@ -94,7 +94,7 @@ def _figures(samples: pl.DataFrame, passed: NDArray[np.float64]) -> Iterator[_Fi
         if of_cpu:
             whole = sum(of_cpu.values())
             idle = sum(of_cpu[name] for name in _IDLE if name in of_cpu)
-            # The kernel's count of iowait can go back.
+            # The kernel's count of iowait can decrease.
             yield "all", "cpu_busy", None, np.clip(1 - idle / whole, 0, 1)
         for metric, name in _OF_PROCESSORS.items():
             if name in of_cpu:

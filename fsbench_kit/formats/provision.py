@@ -1,10 +1,10 @@
-"""Reads settings from the commands that made and mounted a filesystem: mkfs, mount, zpool, zfs, mdadm.
+"""Parses settings from the commands that created and mounted a filesystem: mkfs, mount, zpool, zfs, mdadm.
 
-The text is what an article prints or a launch recorded: commands behind prompts or not, continued over lines by
-back-slashes, with or without what they answered. Options are those of the programs' manuals; those of ZFS keep
-their own names as ``zpool.<option>`` and ``zfs.<property>``.
+The text is printed in an article or recorded by a launch: commands with or without prompts and output, possibly
+continued with backslashes. Options are those of the programs' manuals; those of ZFS keep their names, as
+``zpool.<option>`` and ``zfs.<property>``.
 
-Of a table that ``zfs get`` or ``zpool get`` printed, the properties that decide how data are written are read too.
+From tables printed by ``zfs get`` or ``zpool get``, the properties that affect how data are written are read, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONTINUATION: Final = re.compile(r"\\(?:\s|$)")
 _PROMPT: Final = re.compile(r"\n|\[[^\]\n]{1,80}\][#$]\s|(?<!\S)[#$]\s")
 
 _FLAGS: Final = frozenset("fFKqvV")
-"""Options of mkfs that take no value."""
+"""Options of mkfs without a value."""
 
 _GROUPS: Final = re.compile(r"mirror|raidz[123]?|draid\S*")
 _CLASSES: Final = {"log": "log_device", "cache": "cache_device"}
@@ -33,7 +33,7 @@ _PROPERTY: Final = re.compile(
 
 
 def provision_settings(text: str, *, origin: Origin) -> Iterator[Setting]:
-    r"""Yield the settings of the filesystem that commands made, in a text that may have their answers as well.
+    r"""Yield the settings of the filesystem that commands created, from a text that may include their output.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def provision_settings(text: str, *, origin: Origin) -> Iterator[Setting]:
     for match in _PROPERTY.finditer(text):
         found.setdefault(f"zfs.{match['name']}", []).append(_property(match["name"], match["value"]))
     for key, values in found.items():
-        # a property that is set again has its last value; devices add up
+        # the last value of a property applies; devices accumulate
         value = " ".join(values) if key in {"disks", *_CLASSES.values()} else values[-1]
         yield Setting(key=key, value=value, origin=origin)
 
@@ -73,7 +73,7 @@ def _of_command(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _mkfs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Read the options up to where the program's answer begins, on the same line in a copy that lost its lines."""
+    """Parse the options up to the output of the program, which is on the same line if line breaks were lost."""
     options: list[str] = []
     devices: list[str] = []
     words = iter(arguments)
@@ -114,17 +114,17 @@ def _zpool(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
         elif not word.startswith("-"):
             names.append(word)
     key = "disks"
-    for word in names[1:]:  # the first is the pool's
+    for word in names[1:]:  # the first is the name of the pool
         if _GROUPS.fullmatch(word):
             yield "zpool.layout", word
         elif word in _CLASSES:
             key = _CLASSES[word]
-        elif "/" not in word or word.startswith("/dev/"):  # else it is a file
+        elif "/" not in word or word.startswith("/dev/"):  # otherwise a file
             yield key, word.removeprefix("/dev/")
 
 
 def _disks(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Name the devices among some words; the number of a loop device means nothing."""
+    """Yield the devices among some words; the number of a loop device is meaningless."""
     for word in words:
         if word.startswith("/dev/") and not word.startswith("/dev/loop"):
             yield "disks", word.removeprefix("/dev/")

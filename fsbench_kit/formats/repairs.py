@@ -1,4 +1,4 @@
-"""Undoes what copying did to a text, where what stood there is beyond doubt."""
+"""Undoes unambiguous damage that was done to a text by copying."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fsbench_kit.model.records import Diagnostic
 def without_repeats(
     text: Text, may_repeat: Callable[[str], bool] = lambda _: False
 ) -> tuple[Text, list[Diagnostic]]:
-    """Return a text without lines that are the line before them once more, and what is to be said of it.
+    """Return a text without lines that repeat the line before, and diagnostics about their removal.
 
     Parameters
     ----------
     text
         The text of one tool's logs.
     may_repeat
-        Whether the tool itself can print a line twice. Such a line is a repeat only where the last other line
-        was one too.
+        Whether the tool itself can print a line twice. Such a line is only considered a repeat if the most recent
+        other line was one, too.
     """
     repeats = list(_repeats(text.chars, may_repeat))
     if not any(char.isdigit() for edit in repeats for char in text.chars[edit.start : edit.end]):

@@ -1,4 +1,4 @@
-"""Finds what only the logs of one format have."""
+"""Finds text that only the logs of one format contain."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Final, NamedTuple
 from fsbench_kit.formats.word_search import LONG, places_of_words
 
 _REACH: Final = 400
-"""So far around its word a signature reaches."""
+"""The maximum distance of a signature's ends from its word."""
 _NO_WIDTH: Final = re.compile(r"(?:\\b|\(\?<[!=][^()]*\))*")
 
 
 class Signatures:
-    r"""Finds the signatures of a format in a text, fast where there are none.
+    r"""Finds the signatures of a format in a text, quickly if there are none.
 
-    Every text is searched for the signatures of all formats, and most of them are not there. A search for a fixed
-    word is far cheaper than one for an expression, which is tried only where its word stands.
+    Every text is searched for the signatures of all formats, most of which are absent. Searching for a fixed word
+    is far cheaper than for a regular expression, which is therefore tried only around its word.
 
     Parameters
     ----------
     signatures
-        Word -> regular expression: the word stands in the expression, outside of its groups, and what can stand
-        before it in a text is short.
+        Word -> regular expression. The word must be part of the expression, outside of groups, and the match may
+        have only a short text before it.
     flags
-        Of the expressions. With ``re.IGNORECASE`` the words are in small letters.
+        Flags for the expressions. With ``re.IGNORECASE``, the words must be in lower case.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Signatures:
         _places_of_all.cache_clear()
 
     def __call__(self, chars: str) -> Iterator[int]:
-        """Yield where the signatures stand, in the text's order."""
+        """Yield the positions of the signatures in ascending order."""
         where = _lower(chars) if self._ignores_case else chars
         of_words = _places_of_all(chars) if len(chars) >= LONG else None
         found: list[int] = []
@@ -49,13 +49,13 @@ class Signatures:
             if of_words is not None:
                 at_any_case = of_words[each.word.lower()]
                 found += each.found(chars, (at for at in at_any_case if where.startswith(each.word, at)))
-            elif each.rarest in where and each.word in where:  # a single character is found far faster
+            elif each.rarest in where and each.word in where:  # searching for a single character is far faster
                 found += each.found(chars, _places(each.word, where))
         yield from sorted(found)
 
 
 _WORDS: Final[set[str]] = set()
-"""The words of all signatures, in small letters."""
+"""The words of all signatures, in lower case."""
 
 
 def _places(word: str, chars: str) -> Iterator[int]:
@@ -67,20 +67,20 @@ def _places(word: str, chars: str) -> Iterator[int]:
 
 @lru_cache(maxsize=1)
 def _places_of_all(chars: str) -> dict[str, list[int]]:
-    """Return where in a text the words of all signatures stand, whatever the case of their letters."""
+    """Return the positions of the words of all signatures in a text, ignoring case."""
     return places_of_words(chars, _WORDS, ignores_case=True)
 
 
 @lru_cache(maxsize=1)
 def _lower(chars: str) -> str:
-    # A capital I with a dot is the one letter that two small ones stand for.
+    # The dotted capital I is the only letter whose lower case has two characters.
     return chars.replace("\u0130", "I").lower()
 
 
 class _Signature(NamedTuple):
-    """A signature: a word in it, the rarest character of that, and what matches from the word on.
+    """A signature: a word in it, the rarest character of the word, its pattern, and the pattern from the word on.
 
-    The last one is missing where nothing stands before the word.
+    The last one is ``None`` if nothing precedes the word.
     """
 
     word: str
@@ -89,7 +89,7 @@ class _Signature(NamedTuple):
     rest: re.Pattern[str] | None
 
     def found(self, chars: str, places: Iterator[int]) -> Iterator[int]:
-        """Yield where in a text it stands, of which is known where its word stands."""
+        """Yield the positions of the signature, given those of its word."""
         end = 0
         for at in places:
             match = self._match(chars, at, end) if at >= end else None
@@ -108,7 +108,7 @@ class _Signature(NamedTuple):
 
 
 _FREQUENT: Final = "ghbmdflcuonsriat,:e. 0"
-"""Characters of logs in the order of their frequency, which is less for all others."""
+"""Characters of logs, the most frequent first; all others are rarer."""
 
 
 def _signature(word: str, pattern: str, flags: re.RegexFlag) -> _Signature:

@@ -1,6 +1,6 @@
-"""Logs of the kit's own ``smallfiles`` workload, and of the script of 2020 that it follows.
+"""Logs of the package's own ``smallfiles`` workload, and of the script of 2020 on which it is based.
 
-Many files of one size are created, rewritten, read and deleted; the sync after each step is timed apart::
+Many files of one size are created, rewritten, read and deleted; the sync after each step is timed separately::
 
     # datasize: 4k
     # data: random bytes, not compressible, different in each file
@@ -14,15 +14,14 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
     read: 38387.716/sec, read/2.605 secs, read_sync/0.817 secs
     delete: 28161.081/sec, delete/3.551 secs, delete_sync/0.951 secs
 
-Each ``# <filesystem>`` starts a run; what stands above the rule holds for all that follow. ``# data``,
-``# threads`` and ``# engine`` are of the kit's workload alone. Data of which
-``30 % of every 4096 bytes are zeros, the others random`` can be compressed by that share. The engine is the
-language of the loops that make the files, C or Python. ``file_create`` is the number of files. ``write:`` is files
-per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the step and of the sync after it.
-All figures are rounded to three decimals. The step times determine the rates (files / seconds = rate), which is
-checked.
+Each ``# <filesystem>`` starts a run; the lines above the rule apply to all that follow. ``# data``, ``# threads``
+and ``# engine`` are printed by the package's workload only. Data of which ``30 % of every 4096 bytes are zeros,
+the others random`` can be compressed by that share. The engine is the language of the loops that create the files,
+C or Python. ``file_create`` is the number of files. ``write:`` is files per second without the sync, ``write/``
+and ``write_sync/`` are the seconds of the step and of the sync after it. All figures are rounded to three
+decimals. The step times determine the rates (files / seconds = rate), which is checked.
 
-A step that a run already has, and a number of files, belong to another run whose heading a copy has lost.
+A repeated step or number of files belongs to another run whose heading was lost in copying.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ signatures: Final = Signatures(
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield a run for each filesystem, and a diagnostic for whatever holds a figure and is not understood."""
+    """Yield a run for each filesystem, and a diagnostic for each figure that is not understood."""
     text, repairs = without_repeats(text)
     yield from repairs
     above: dict[str, Setting] = {}
@@ -106,7 +105,7 @@ _ABOVE: Final[dict[str, tuple[str, Callable[[Token], str]]]] = {
     "threads": ("threads", lambda token: str(int(token["threads"] or ""))),
     "engine": ("engine", lambda token: token["engine"] or ""),
 }
-"""Phrase that stands above the runs -> the setting that it tells, and its value."""
+"""Phrase above the runs -> the setting that it shows, and a function that returns its value."""
 
 
 class _OpenRun:
@@ -120,7 +119,7 @@ class _OpenRun:
         self.block_size = next((int(item.value) for item in above if item.key == "block_size"), None)
 
     def is_over_before(self, token: Token) -> bool:
-        """Whether a phrase belongs to another run, whose heading is lost."""
+        """Whether a phrase belongs to another run, whose heading was lost."""
         if token.name == "files":
             return self.files is not None or bool(self.run.measurements)
         return token.name == "step" and self.run.first(self._place(token["step"] or ""), "file_rate") is not None
@@ -151,7 +150,7 @@ class _OpenRun:
 
 
 def _agree(files: int, rate: Measurement, elapsed: Measurement) -> bool:
-    """Whether a printed rate can be the number of files over a printed time, within their rounding."""
+    """Whether a printed rate can be the number of files over a printed time, given their rounding."""
     if not elapsed.low or elapsed.high is None or rate.low is None or rate.high is None:
         return True
     return files / elapsed.high <= rate.high and rate.low <= files / elapsed.low

@@ -1,4 +1,4 @@
-"""A log's text, which remembers where in its file each character stands."""
+"""The text of a log, in which the position of each character in the file is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXCERPT_LENGTH = 120
 
 
 class Edit(NamedTuple):
-    """Other characters for those from `start` up to `end`."""
+    """Replacement of the characters from `start` up to `end`."""
 
     start: int
     end: int
@@ -22,10 +22,10 @@ class Edit(NamedTuple):
 
 
 class _Stretches(NamedTuple):
-    """Stretches of a text in their order: where they start, and at which character of the file.
+    """Consecutive stretches of a text: their starts, and the corresponding characters of the file.
 
-    Characters of an edit, which are not `kept` (0), all stand where the text stood that they replace. The last
-    stretch is empty, and starts where the text ends.
+    Characters inserted by an edit, which are not `kept` (0), all correspond to the start of the text that they
+    replace. The last stretch is empty, and starts at the end of the text.
     """
 
     starts: list[int]
@@ -38,11 +38,11 @@ class _Stretches(NamedTuple):
         self.kept.append(kept)
 
     def add_part(self, other: _Stretches, start: int, end: int, at: int) -> None:
-        """Add what stands between two positions of another text, from a position on."""
+        """Append the part between two positions of another text, starting at a position."""
         if start >= end:
             return
         starts, origins, kept = other
-        if len(starts) == 2:  # as of nearly all texts that have many edits
+        if len(starts) == 2:  # common in texts that have many edits
             self.add(at, origins[0] + start * kept[0], kept[0])
             return
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
@@ -53,20 +53,20 @@ class _Stretches(NamedTuple):
 
 
 class Text:
-    """Decoded text of a file, or a piece of it, or what it was before it was mangled.
+    """The decoded text of a file, a part of it, or its text after repair.
 
-    All positions are indices into `chars`; lines and bytes are those of the file, whatever was cut or edited.
+    Positions are indices into `chars`; lines and bytes are those of the file, regardless of cuts and edits.
 
     Parameters
     ----------
     chars
         The text of the file.
     source
-        The file's name, for messages.
+        The name of the file, for messages.
     encoding, errors
-        How the file encodes it, and what was no text, which decides the byte offsets.
+        The encoding and error handler of the file, which determine byte offsets.
     first_byte, first_line
-        Offset and line of the first character in the file, where something stands before it.
+        The byte offset and line number of the first character, if the text is not the beginning of the file.
     """
 
     def __init__(
@@ -85,37 +85,37 @@ class Text:
         self._stretches = _Stretches([0, len(chars)], [0, len(chars)], [1, 1])
 
     def line(self, position: int) -> int:
-        """Return the number of the line of the file in which a position stands, counted from 1."""
+        """Return the line number of a position in the file, counted from 1."""
         return self._file.line(self._origin(position))
 
     def lines(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the lines on which positions stand: the same as `line`, far faster."""
+        """Return the line numbers of positions; far faster than repeated calls of `line`."""
         return self._file.lines(self._origins(positions))
 
     def byte(self, position: int) -> int:
-        """Return the offset in the file of the character at a position."""
+        """Return the byte offset of a position in the file."""
         return self._file.byte(self._origin(position))
 
     def bytes(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the offsets of the characters at positions: the same as `byte`, far faster."""
+        """Return the byte offsets of positions; far faster than repeated calls of `byte`."""
         return self._file.bytes(self._origins(positions))
 
     def position(self, byte: int) -> int:
-        """Return where the character stands that the file has at an offset; the inverse of `byte`."""
+        """Return the position of the character at a byte offset of the file; the inverse of `byte`."""
         starts, origins, kept = self._stretches
         origin = self._file.character(byte)
         index = bisect_right(origins, origin) - 1
         return min(starts[index] + (origin - origins[index]) * kept[index], len(self.chars)) if index >= 0 else 0
 
     def excerpt(self, start: int, end: int) -> str:
-        """Return the text between two positions on one line, shortened in its middle if it is long.
+        """Return the text between two positions on one line, with its middle elided if it is long.
 
-        Control characters, which could drive the terminal that shows it, are replaced.
+        Control characters, which could affect a terminal, are replaced.
         """
         return shortened(self.chars[start:end])
 
     def cut(self, start: int, end: int) -> Text:
-        """Return the piece between two positions."""
+        """Return the part between two positions."""
         stretches = _Stretches([], [], [])
         stretches.add_part(self._stretches, start, end, 0)
         return self._derived(self.chars[start:end], stretches, self._origin(end))
@@ -123,7 +123,7 @@ class Text:
     def edited(self, edits: Iterable[Edit]) -> Text:
         """Return the text with some of its characters replaced.
 
-        The edits are in its order, and none of them reaches into another.
+        The edits must be in ascending order, and must not overlap.
         """
         chars: list[str] = []
         stretches = _Stretches([], [], [])
@@ -142,7 +142,7 @@ class Text:
         return self._derived("".join(chars), stretches, self._stretches.origins[-1])
 
     def replaced(self, chars: str) -> Text:
-        """Return the text with as many other characters, each in the place of one."""
+        """Return the text with each character replaced by another one."""
         if len(chars) != len(self.chars):
             raise ValueError("each character takes the place of one")
         derived = self.cut(0, len(chars))
@@ -176,9 +176,9 @@ class Text:
 
 
 def shortened(chars: str) -> str:
-    """Return a text on one line, as `Text.excerpt` does."""
+    """Return a text on one line, like `Text.excerpt`."""
     half = EXCERPT_LENGTH // 2
-    first = chars.split(None, half)  # so many words are longer than what is shown of them
+    first = chars.split(None, half)  # this many words are longer than the excerpt
     last = chars.rsplit(None, half) if len(first) > half else []
     words = " ".join((*first[:half], *last[1:]) if len(last) > half else first)
     if len(words) > EXCERPT_LENGTH:
@@ -200,9 +200,9 @@ def codes(chars: str) -> NDArray[np.uint8]:
 
 
 class _File:
-    """Where the lines of a file begin, and which bytes its characters are.
+    """The line starts and byte offsets of a file.
 
-    All characters of ASCII have one number of bytes.
+    All ASCII characters have the same number of bytes.
     """
 
     def __init__(self, chars: str, encoding: str, errors: str, first_byte: int, first_line: int) -> None:
@@ -220,7 +220,7 @@ class _File:
 
     @cached_property
     def _line_ends(self) -> tuple[list[int], NDArray[np.intp]]:
-        # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
+        # str.splitlines also splits at form feeds etc., which editors do not count as line breaks.
         ends = np.cumsum(np.fromiter(map(len, self._chars.split("\n")), np.intp) + 1)[:-1] - 1
         return ends.tolist(), ends
 
@@ -241,7 +241,7 @@ class _File:
 
     @cached_property
     def _beyond_ascii(self) -> tuple[tuple[list[int], list[int]], tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Where characters beyond ASCII stand, and by how many bytes those before each exceed others."""
+        """The positions of non-ASCII characters, and the cumulative number of extra bytes before each."""
         if self._chars.isascii():
             return ([], [0]), (np.zeros(0, np.intp), np.zeros(1, np.intp))
         wide = np.frombuffer(self._chars.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -1,4 +1,4 @@
-"""Logs of the kit's own ``command`` workload: what a program took, and the figures that were found in its output.
+"""Logs of the package's own ``command`` workload: the resources that a program used, and figures in its output.
 
 ::
 
@@ -10,11 +10,11 @@
     read: 4096 B, written: 5368709120 B
     exit code: 0
 
-``elapsed`` is the time of the command, and ``sync`` that of the ``sync`` after it. The processor times are those
-of the command and of all processes that it waited for; the memory is that of the largest of them; the bytes are
-those that they read and wrote by system calls, from a cache or not. Times are rounded to microseconds. A figure
-stands as the program printed it, with the metric and the unit that the plan states; ``not found`` where the output
-has none, and the run is partial then. A log without ``exit code`` was cut off.
+``elapsed`` is the time of the command, and ``sync`` that of the ``sync`` after it. Processor times are those of
+the command and of all processes that it waited for; the memory is that of the largest of them; the bytes are those
+that they read and wrote by system calls, cached or not. Times are rounded to microseconds. Figures are as printed
+by the program, with the metric and the unit specified in the plan; ``not found`` means that the output has none,
+and that the run is partial. A log without ``exit code`` was cut off.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _SYNC: Final = Place("command_sync")
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Return a run for each log, and a diagnostic for whatever holds a figure and is not understood."""
+    """Yield a run for each log, and a diagnostic for each figure that is not understood."""
     return headed_logs(text, _LEXER, _records)
 
 
 def _records(log: list[Token]) -> Iterator[Record]:
-    """Yield the run that the lines of one log tell of, and what is to be said about it."""
+    """Yield the run that the lines of one log describe, and its diagnostics."""
     heading, *others = log
     run = RunBuilder(heading.text)
     run.set("command", (heading["command"] or "").strip(), heading.start)
@@ -102,7 +102,7 @@ def _records(log: list[Token]) -> Iterator[Record]:
 
 
 def _add(run: RunBuilder, token: Token) -> None:
-    """Add a figure under its own name, if its metric is measured in such a unit."""
+    """Add a figure under its own name, if its metric can have that unit."""
     metric, unit = token["metric"] or "", token["unit"] or ""
     try:
         base = quantity("1", unit).unit

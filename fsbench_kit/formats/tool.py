@@ -1,4 +1,4 @@
-"""A tool whose logs are read: all that others need to know of it, and no format says by itself."""
+"""Tools whose logs are read: all that the rest of the package needs to know about them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from fsbench_kit.model.records import Run, Setting
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool, whose logs one format or several read.
+    """A tool whose logs are read by one or more formats.
 
     Attributes
     ----------
     name
-        What runs call it.
+        Its name in runs.
     title
-        What readers know its logs as, where that is not its name: ``sysbench fileio``.
+        The name of its logs for readers, if that differs: ``sysbench fileio``.
     command
-        How its command line is written, where it has one.
+        The syntax of its command line, if it has one.
     concurrent
-        Whether its operations are done at the same time, so that one rate determines the other.
+        Whether its operations are concurrent, so that one rate determines the other.
     buffered
-        Operations that go through the page cache although direct I/O is on.
+        Operations that use the page cache even with direct I/O.
     told
-        The settings that a log tells in the same way as its command.
+        The settings that its logs show in the same form as its commands.
     misfits
-        Yields what else of a command cannot be of a run.
+        A function that yields other reasons why a command cannot be that of a run.
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""Holds what fio says of several parts together against what it says of each: groups, clients, members of disks.
+"""Checks fio's totals against their parts: groups, clients, members of disks.
 
-fio sums bytes and requests; a whole ran for as long as the longest of its parts, and its least and largest
-bandwidth and runtime are those of one of them (``__show_run_stats`` and ``sum_thread_stats`` in its ``stat.c``).
-A job's share of its group is the mean of its bandwidth over the bandwidth of the group, of which some versions
-cut one or both to KiB/s before. The ``aggr...`` figures of a disk are means over its members, cut to whole
-numbers, and the largest utilisation (``diskutil.c``).
+fio adds up bytes and requests; the runtime of a total is that of its longest part, and its minimum and maximum of
+bandwidth and runtime are those of some part (``__show_run_stats`` and ``sum_thread_stats`` in its ``stat.c``). The
+share of a job in its group is the mean of its bandwidth over the bandwidth of the group; some versions truncate
+one or both to KiB/s first. The ``aggr...`` figures of a disk are means over its members, truncated to integers,
+and the largest utilisation (``diskutil.c``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fsbench_kit.model.records import Measurement
 Part = tuple[str, str | None]
 """Scope and name of a part."""
 Wholes = Mapping[Part, Sequence[Part]]
-"""Of which parts each whole is made."""
+"""The parts of each total."""
 
 _SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[Any]], Any]]]] = {
     "group": {
@@ -35,17 +35,17 @@ _SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[Any]], Any]]]] =
     },
     "all": {("bytes", "value"): sum, ("operations", "value"): sum, ("runtime", "value"): greatest},
 }
-"""How the figures of a whole are made of those values of its parts that have the same metric."""
+"""How the figures of a total are computed from the values of its parts that have the same metric."""
 _SUMMED: Final = {
     (metric, name) for made in _SUMS.values() for metric, statistic in made for name in (statistic, "value")
 }
 
 
 def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
-    """Yield a finding for each figure of a whole that may not be what those of its parts make.
+    """Yield a finding for each figure of a total that may not be the result of its parts.
 
-    A whole is a group, or the sum of all clients. Where it is not known whether it has all its parts, missing ones
-    may explain a difference.
+    A total is a group, or the sum of all clients. If it is not known to have all its parts, missing ones may
+    explain a difference.
     """
     yield from _sums(measurements, wholes, has_all_parts=has_all_parts)
     yield from _shares(measurements, wholes, has_all_parts=has_all_parts)
@@ -74,7 +74,7 @@ def _sum(
     *,
     has_all_parts: bool,
 ) -> Iterator[Finding]:
-    """Hold the prints of a figure of a whole against those of its parts, up to the first that is wrong."""
+    """Check the prints of a figure of a total against its parts, up to the first that is wrong."""
     spans = [span for part in parts if (span := reach(part[0])) is not None]
     if not parts or len(spans) < len(parts):
         return
@@ -101,13 +101,13 @@ def _sum(
 # Shares of a group's bandwidth
 
 _CUT: Final = 1024
-"""In B/s: the bandwidths that fio divides may have been cut to KiB/s."""
+"""In B/s: fio may have truncated the bandwidths that it divides to KiB/s."""
 
 
 def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
-    """Hold each job's share of its group against the mean of its bandwidth and the bandwidth of the group.
+    """Check the share of each job in its group against the mean of its bandwidth and that of the group.
 
-    Where that is not printed, it is what all jobs of the group make.
+    If the bandwidth of the group is not printed, it is computed from all its jobs.
     """
     figures = figures_by_part(measurements)
     for (scope, part), parts in wholes.items():
@@ -121,7 +121,7 @@ def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_part
 
 
 def _rate(jobs: Sequence[Figures]) -> Interval | None:
-    """Return the bandwidth of a group: all that its jobs moved, over the longest of their runtimes."""
+    """Return the bandwidth of a group: the bytes of all jobs over the longest of their runtimes."""
     known = [(job.get(("bytes", "value")), job.get(("runtime", "value"))) for job in jobs]
     spans = [
         (*moved, *time)
@@ -141,27 +141,26 @@ def _share(job: Figures, rate: Interval) -> Iterator[Finding]:
     share, mean = job.get(("group_share", "value")), job.get(("bandwidth", "mean"))
     if share is None or mean is None or not (part := reach(share)) or not (known := reach(mean)):
         return
-    # fio cuts larger shares to 100 %.
+    # fio limits shares to 100 %.
     of_group = part[0] * (rate[0] - _CUT), either(part[1] < 1, part[1] * rate[1], inf)
     disagree = (rate[0] > _CUT) & apart(of_group, (known[0] - _CUT, known[1]))
     message = f"{{}} % of the group's bandwidth is not {name_of(mean)}, {{}}."
     yield Finding(disagree, "FIGURES_DISAGREE", message, (share.text, mean.text), share, mean)
 
 
-# Disks that are made of others
+# Disks that consist of others
 
 _MEMBERS: Final = "/members"
 _TELLING: Final = 3
-"""So many figures, other than zeros, have to be those of some disks for these to be taken for the members."""
+"""The number of nonzero figures that must be the results of some disks to identify these as the members."""
 
 Disk = dict[tuple[str, str], "Measurement"]
 
 
 def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
-    """Hold what is said of the members of a disk against what is said of each.
+    """Check the figures of a disk's members together against those of each.
 
-    fio lists the members behind the disk, but does not say how many there are, nor repeats one that it listed
-    before.
+    fio lists the members after the disk, but neither prints their number nor repeats one that was listed before.
     """
     disks: dict[str, Disk] = {}
     for item in measurements:
@@ -187,7 +186,7 @@ def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
 
 
 def _wrong(whole: Disk, others: Sequence[Disk]) -> dict[tuple[str, str], Any]:
-    """Return which figures of a disk's members those of the first disks do not make: of so many as fit best."""
+    """Return which figures of a disk's members do not result from the first disks, of the best-fitting number."""
     best: dict[tuple[str, str], Any] = {}
     fewest: Any = inf
     for number in range(1, len(others) + 1):
@@ -200,7 +199,7 @@ def _wrong(whole: Disk, others: Sequence[Disk]) -> dict[tuple[str, str], Any]:
 
 
 def _not_made(whole: Disk, parts: Sequence[Disk]) -> dict[tuple[str, str], Any]:
-    """Return whether each figure of a disk's members that all of some disks have is not made by these."""
+    """Return, for each figure that all of the given disks have, whether it does not result from them."""
     found = {}
     for key, item in whole.items():
         spans = [span for part in parts if key in part and (span := reach(part[key])) is not None]

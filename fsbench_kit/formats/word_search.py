@@ -1,4 +1,4 @@
-"""Finds fixed words in a text, for many of them at once."""
+"""Finds many fixed words in a text at once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 LONG: Final = 2**14
-"""In a text of so many characters one search for all words is faster than one for each."""
+"""The length of a text from which one search for all words is faster than one for each."""
 
 
 def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = False) -> dict[str, list[int]]:
-    """Return where in a text each of some words stands; in small letters, if any case of ASCII will do.
+    """Return the positions of words in a text; to ignore the case of ASCII letters, give them in lower case.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = 
     text = pl.Series([data.decode()])
     found = text.str.find_many(list(words), ascii_case_insensitive=ignores_case, overlapping=True)
     offsets = found.explode().drop_nulls().unique().sort().to_numpy()
-    inside = np.flatnonzero(np.frombuffer(data, np.uint8) & 0b1100_0000 == 0b1000_0000)  # of characters
+    inside = np.flatnonzero(np.frombuffer(data, np.uint8) & 0b1100_0000 == 0b1000_0000)  # continuation bytes
     by_first: dict[str, list[str]] = defaultdict(list)
     for word in words:
         by_first[word[0]].append(word)

@@ -1,4 +1,4 @@
-"""What a log file of fio is, by its name and its head: which columns its rows have, and in which units."""
+"""Identifies the columns and units of fio's log files by their names and first bytes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ LatencyUnit = Literal["ns", "us"]
 
 LATENCY_KINDS: Final = ("lat", "clat", "slat")
 OPERATIONS: Final = ("read", "write", "trim", "sync")
-"""Names of the directions 0 to 3."""
+"""The names of directions 0 to 3."""
 
 HEAD_SIZE: Final = 2**16
-"""So many bytes at a file's start tell what it is."""
+"""The number of bytes at the beginning of a file by which it is identified."""
 
 _PER_SECOND: Final[dict[LatencyUnit, int]] = {"ns": 10**9, "us": 10**6}
 _SECTOR: Final = 512
 _KIB: Final = 1024
 _KB: Final = 1000
 
-# Names of 2.x, of copies and of people: x_bw.log, x_bw.1.log, agg-read_bw.log, x_bw.1_vm2.log
+# Names of 2.x, of copies, and chosen by people: x_bw.log, x_bw.1.log, agg-read_bw.log, x_bw.1_vm2.log
 _NAME: Final = re.compile(
     r"(?:^|[_.-])(?P<kind>clat_hist|hist|bw|iops|clat|slat|lat)(?:\.(?P<job>\d{1,6}))?(?=[._-]|$)"
 )
@@ -40,25 +40,25 @@ _HEXADECIMAL: Final = -1
 _OTHER: Final = -2
 _ROWS_OF_HEAD: Final = 4096
 _LEAST_SHARE: Final = 0.5
-"""Of the lines at a log's head, so many are its rows; the others are text of somebody else's."""
+"""The share of lines at the head of a log that must be rows; the others are foreign text."""
 _NO_CHANCE: Final = 10
-"""So many times at which an even number of requests ended do not come by chance."""
+"""The number of times at which an even number of requests must have ended to rule out chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogName:
-    """What the name of a log file says.
+    """The parts of a log file's name.
 
     Attributes
     ----------
     prefix
-        The text before the kind: what ``write_bw_log`` was given, or the job's name.
+        The text before the kind: the value of ``write_bw_log``, or the job name.
     kind
-        ``None`` where the name does not tell it, or it is a histogram log.
+        ``None`` if the name does not contain it, and for histogram logs.
     job
-        The number of the job, counted from 1 over all jobs of the run.
+        The number of the job, counted from 1 across all jobs of the run.
     rest
-        The text after kind and number.
+        The text after the kind and number.
     """
 
     prefix: str
@@ -68,7 +68,7 @@ class LogName:
 
     @classmethod
     def of(cls, name: str) -> LogName:
-        """Take a file's name apart.
+        """Split the name of a file.
 
         >>> LogName.of("nightly_clat.2.log")
         LogName(prefix='nightly', kind='clat', job=2, rest='.log')
@@ -84,26 +84,26 @@ class LogName:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which columns the rows of a log have.
+    """The columns of a log's rows.
 
     Attributes
     ----------
     columns
-        Their names, in the order of the row.
+        Their names, in order.
     prefix
-        Text with which copies begin each line (``"> "``).
+        Text that copies have at the beginning of each line (``"> "``).
     is_new
-        Whether only fio 3 writes such columns.
+        Whether only fio 3 writes these columns.
     too_long_in_us
-        Whether, if the values were latencies in µs, most requests had taken longer than the run had lasted.
+        Whether most requests would have taken longer than the run so far, if the values were latencies in µs.
     windowed
-        Whether rows are windows, as far as the head shows, and not single requests.
+        Whether rows are windows, as opposed to single requests, as far as the head shows.
     counts_requests
-        Whether rows are single requests of value 1, as in an IOPS log without windows.
+        Whether rows are single requests with the value 1, as in an IOPS log without windows.
     doubled
-        Whether each row stands twice, though not all rows are alike.
+        Whether each row is printed twice, while not all rows are equal.
     in_sectors
-        Whether all block sizes are whole sectors, as they nearly always are.
+        Whether all block sizes are multiples of a sector, which is almost always true.
     """
 
     columns: tuple[str, ...]
@@ -119,14 +119,14 @@ class Layout:
     def pattern(self) -> str:
         """A regular expression for a whole row, with a group for each column.
 
-        Each of its characters tells the next step, which makes it several times faster than one with choices.
+        It never has to backtrack, which makes it several times faster than an expression with alternatives.
         """
         cells = (f"(?P<{name}>{_CELLS.get(name, _WHOLE)})" for name in self.columns)
         prefix = f"(?:{re.escape(self.prefix)})?[ \t]*" if self.prefix else ""
         return rf"^[ \t]*{prefix}" + r"[ \t]*,[ \t]*".join(cells) + r"[ \t\r]*$"
 
     def unit(self, kind: Kind | None) -> LatencyUnit | None:
-        """Return the unit in which the fio that wrote it logs latencies, if the rows tell it."""
+        """Return the unit in which the fio that wrote it logs latencies, if the rows show it."""
         return "ns" if self.is_new or (kind in LATENCY_KINDS and self.too_long_in_us) else None
 
 
@@ -138,15 +138,15 @@ _HEAD_OF_BOTH: Final = ("time", "value", "largest", "direction", "block_size")
 
 
 def recognise(head: bytes, *, is_whole: bool) -> tuple[Layout | None, list[Column] | None]:
-    """Tell by the first `HEAD_SIZE` bytes of a file whether it is a log of fio, and which columns it has.
+    """Return the layout of a log of fio, given the first `HEAD_SIZE` bytes of a file; ``None`` for other files.
 
-    Return the layout, or ``None``; and what `strict_columns` says of the whole lines.
+    The second item is what `strict_columns` returns for the whole lines.
 
     Notes
     -----
-    At least half of the lines are rows. All rows have one number of columns; those of another are damaged.
-    What stands after the block size is told by the values: a priority is 0, 1 or hexadecimal, an offset is not
-    0 or 1 throughout (unless the rows are windows, whose offset is 0).
+    At least half of the lines must be rows. All rows have the same number of columns; others are damaged. The
+    columns after the block size are identified by their values: a priority is 0, 1 or hexadecimal; an offset is
+    not always 0 or 1, except in windows, where it is 0.
     """
     if b"\0" in head or b"," not in head:
         return None, None
@@ -161,7 +161,7 @@ def recognise(head: bytes, *, is_whole: bool) -> tuple[Layout | None, list[Colum
     columns = first + _tail(cells[len(first) :])
     values = dict(zip(columns, cells, strict=False))
     windowed = not values["block_size"].any()
-    # A window's offset is 0 as well, and one column of zeros may be either.
+    # The offset of a window is 0 as well, so that a column of zeros may be either.
     is_new = "priority" in columns and not (windowed and number == len(_HEAD) + 1)
     layout = Layout(
         columns,
@@ -177,9 +177,10 @@ def recognise(head: bytes, *, is_whole: bool) -> tuple[Layout | None, list[Colum
 
 
 def _found(head: bytes) -> tuple[list[Column], str]:
-    """Return the columns of the rows among a file's first lines, and the text with which they begin.
+    """Return the columns of the rows among the first lines of a file, and their common prefix.
 
-    There are none if too few lines are rows. A hexadecimal cell is `_HEXADECIMAL`, one that is no number `_OTHER`.
+    The columns are empty if too few lines are rows. A hexadecimal cell is `_HEXADECIMAL`, one that is not a number
+    `_OTHER`.
     """
     lines = [line for line in head.decode("utf-8-sig", errors="replace").split("\n") if line.strip()]
     if head.count(b",") <= (_COLUMNS[0] - 1) * _LEAST_SHARE * len(lines):
@@ -201,7 +202,7 @@ def _number(cell: str) -> int:
 
 
 def _are_doubled(table: Sequence[Column]) -> bool:
-    """Whether each row stands twice, and that by more than chance: many requests of one time can be alike."""
+    """Whether each row is printed twice, and not by chance: requests that end at the same time can be equal."""
     number = len(table[0])
     if any((column[0 : number - 1 : 2] != column[1::2]).any() for column in table):
         return False
@@ -211,18 +212,18 @@ def _are_doubled(table: Sequence[Column]) -> bool:
 
 
 def _first_columns(table: Sequence[Column]) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
-    """Return the first columns of rows, and which rows can have them: none if they are not fio's."""
+    """Return the first columns of rows, and a mask of the rows that fit; empty if the rows are not fio's."""
     for first in (_HEAD, _HEAD_OF_BOTH):
         if len(table) >= len(first):
             fitting = _fits(dict(zip(first, table, strict=False)))
-            # A row that was damaged inside may look like one of another kind.
+            # A row that was damaged in the middle may look like one of another layout.
             if fitting.sum() > _LEAST_SHARE * len(fitting):
                 return first, fitting
     return (), np.array([], bool)
 
 
 def _fits(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
-    """Tell which rows can start with some columns."""
+    """Return a mask of the rows that can begin with the given columns."""
     size = columns["block_size"]
     fitting: NDArray[np.bool_] = (columns["direction"] < len(OPERATIONS)) & (
         (size == 0) | (size >= len(OPERATIONS))
@@ -235,7 +236,7 @@ def _fits(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
 
 
 def _tail(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Name the columns after the block size."""
+    """Return the names of the columns after the block size."""
     match len(columns):
         case 0:
             return ()
@@ -252,12 +253,12 @@ def _is_priority(cells: Column) -> bool:
 
 
 def _takes_too_long(time: Column, value: Column) -> bool:
-    """See `Layout.too_long_in_us`."""
+    """Return `Layout.too_long_in_us`."""
     return bool((value > 1000.0 * (time + 2.0)).sum() > len(time) / 2)
 
 
 def latency_unit(version: str | None) -> LatencyUnit | None:
-    """Return the unit in which a version of fio logs latencies; ``None`` where the version is not known.
+    """Return the unit in which a version of fio logs latencies; ``None`` if the version is not known.
 
     >>> latency_unit("fio-3.33"), latency_unit("2.17"), latency_unit(None)
     ('ns', 'us', None)
@@ -269,12 +270,12 @@ def latency_unit(version: str | None) -> LatencyUnit | None:
 
 
 def base_units(kind: Kind, unit: LatencyUnit | None, *, windowed: bool) -> float:
-    """Return how many base units (s, B/s, 1/s) one of a log's own is.
+    """Return the number of base units (s, B/s, 1/s) in a log's own unit.
 
     Raises
     ------
     ValueError
-        If the unit of latencies is not given.
+        If the unit of latencies is unknown.
     """
     if kind == "iops":
         return 1.0

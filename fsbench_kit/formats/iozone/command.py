@@ -1,4 +1,4 @@
-"""iozone as a tool, and the options of its command line: ``iozone -h``."""
+"""The tool iozone and its command line options; see ``iozone -h``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fsbench_kit.model.units import size
 
 
 def _in_kib(value: str) -> str:
-    """Read a size of iozone, which counts in kB of 1024 bytes where no suffix is given."""
+    """Convert a size of iozone, whose default unit is kB of 1024 bytes."""
     return str(size(value if value[-1:].isalpha() else f"{value}k"))
 
 
@@ -46,12 +46,12 @@ _NUMBER: Final = re.compile(r"\d+[kmgtKMGT]?|.*\$.*")
 
 
 def _words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options with their values, and the words that belong to none."""
+    """Return the options with their values, and the words that do not belong to any."""
     return getopt_words(_OPERAND.sub(r"\1", arguments), _FLAGS)
 
 
 def _settings(arguments: str) -> Iterator[tuple[str, str]]:
-    values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count
+    values: dict[str, list[str]] = {}  # -i, -r and -s can be repeated, in which case all of them apply
     for flag, value in _words(own(arguments))[0]:
         if flag == "-+":
             key, known = f"iozone.-+{value[:1]}", value[1:] or "true"
@@ -72,7 +72,7 @@ def _takes(arguments: str) -> bool:
 
 
 def has_stray_words(command: str) -> bool:
-    """Whether words of an iozone command belong to no option, as where a copy broke it inside a word.
+    """Whether an iozone command has words that belong to no option, as if a copy had broken it inside a word.
 
     >>> has_stray_words("iozone -a -s 10 24 -i 0"), has_stray_words("iozone -t 2 -F one two")
     (True, False)
@@ -85,7 +85,7 @@ COMMAND: Final = CommandLine(program="iozone3?", settings=_settings, takes=_take
 
 
 def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
-    """Hold the sizes, tests and threads of a command against those of a run's figures."""
+    """Check the sizes, tests and threads of a command against those of a run's figures."""
     given = {item.key: item.value for item in command}
     figures = [item for item in run.measurements if item.primary and item.file_size is not None]
     for key, (least, most), (from_flag, to_flag) in _SIZES:
@@ -118,7 +118,7 @@ def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
 
 
 def _numbers_of(text: str, otherwise: set[int]) -> set[int]:
-    """Return the numbers of a list; what is no list of numbers can be anything."""
+    """Return the numbers in a list; anything else could be any number."""
     words = text.split(",")
     return set(map(int, words)) if all(map(str.isdecimal, words)) else otherwise
 
@@ -127,7 +127,7 @@ _SIZES: Final = (
     ("file_size", (str(64 * 2**10), str(512 * 2**20)), ("-n", "-g")),
     ("block_size", (str(4 * 2**10), str(16 * 2**20)), ("-y", "-q")),
 )
-"""Of a size the least and the greatest of auto mode, and the options that set others."""
+"""The smallest and largest size in auto mode, and the options that override them."""
 
 TOOL: Final = Tool(
     name="iozone",

@@ -1,4 +1,4 @@
-"""What the figures of an iozone log are of, and how they are kept."""
+"""What the figures of an iozone log measure, and how they are added to a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsbench_kit.model.units import Rounding
 class Measure(NamedTuple):
     """What a figure measures, and how it is printed.
 
-    A 0 of what `counts` is a figure like any other.
+    If it `counts` something, 0 is an ordinary value.
     """
 
     metric: str
@@ -30,9 +30,9 @@ CPU: Final = Measure("cpu", "value", "%", "nearest")
 
 
 class Test(NamedTuple):
-    """A test of iozone: its number for ``-i``, and what each print calls it that has it.
+    """A test of iozone: its number for ``-i``, and its names in the parts of a log that include it.
 
-    These are the heading of the table and its report; the lines of throughput mode and the report of their sums.
+    These are the heading of the table and its report, the lines of throughput mode, and the report of their sums.
     """
 
     number: int | None
@@ -60,28 +60,28 @@ TESTS: Final = {
     "repwrite": Test(9, "repwrite", "Re-Pwrite"),
     "pread": Test(10, "pread", "Pread", "pread readers", "Pread"),
     "repread": Test(10, "repread", "Re-Pread"),
-    "mixed": Test(None, processes="mixed workload", summary="Mixed workload"),  # which has no table
+    "mixed": Test(None, processes="mixed workload", summary="Mixed workload"),  # not in the table
 }
-"""The tests by their operations, in the order of the table's columns."""
+"""The tests by operation, in the order of the table's columns."""
 
 TESTS_BY_NUMBER: Final = [
     tuple(operation for operation, test in TESTS.items() if test.number == number) for number in range(11)
 ]
-"""What ``-i 0``, ``-i 1``, ... ask for."""
+"""The operations that ``-i 0``, ``-i 1``, ... request."""
 
 
 def by_name(of: str) -> dict[str, str]:
-    """Return the operations by their names in one of the prints, a field of `Test`."""
+    """Return the operations by their names in one part of the log, a field of `Test`."""
     return {name: operation for operation, test in TESTS.items() if (name := getattr(test, of))}
 
 
 def spelled(names: Iterable[str]) -> str:
-    """Return the expression for some names, whatever a copy did to their blanks."""
+    """Return the pattern of some names, regardless of their white space."""
     return "|".join(names).replace(" ", r"\s+")
 
 
 def table_measure(given: Mapping[str, str]) -> Measure:
-    """Return what the figures of a table are of under the options of a run: kB/s, unless one says otherwise."""
+    """Return what the figures of a table measure, given the options of a run; the default is kB/s."""
     if given.get("iozone.-N") == "true":
         return LATENCY
     return IOPS if given.get("iozone.-O") == "true" else BANDWIDTH
@@ -97,9 +97,9 @@ def add(
     samples: int | None = None,
     within: Token | None = None,
 ) -> int | None:
-    """Add a figure, and return the number of the one that stands for the same thing already.
+    """Add a figure, and return the number of an earlier figure of the same thing, if any.
 
-    A 0 is no figure, but where the test `ran` it says that the figure is too small to show.
+    A 0 is missing, or, if the test `ran`, a figure that is too small to be printed.
     """
     first = run.first(place, measure.metric, measure.statistic)
     run.add(

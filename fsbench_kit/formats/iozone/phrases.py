@@ -1,4 +1,4 @@
-"""What each line of iozone's logs looks like, and the order of its parts."""
+"""The patterns of the lines of iozone's logs, and the order of a log's parts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUMBERS: Final = {
     "iozone.time_resolution": (r"Time Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
     "iozone.cpu_time_resolution": (r"CPU utilization Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
 }
-"""Setting -> the line that tells it, and what to multiply its number by."""
+"""Setting -> the line that shows it, and the factor for its number."""
 
 OPTIONS: Final = {
     "direct": (
@@ -62,7 +62,7 @@ OPTIONS: Final = {
     "iozone.-+r": r"Read & Write sync mode active\.",
     "iozone.-+u": r"CPU utilization Excel chart enabled",
 }
-"""Setting that is true -> the line that tells it."""
+"""Setting that is true -> the line that shows it."""
 
 _S: Final = r"[^\S\n]"  # white space within a line
 _HEADER: Final = "|".join(
@@ -91,7 +91,7 @@ _FAILURES: Final = (
 )
 
 LEXER: Final = Lexer(
-    # A mail breaks it where it has spaces. The lines of iozone begin with a capital.
+    # Mails break it at spaces. iozone's own lines begin with a capital letter.
     command=(
         rf"Command line used:{_S}*(?P<command>"
         rf"\S[^\n]*(?:\n{_S}*(?![A-Z])\S[^\n]*){{1,9}}(?=\s*\n{_S}*{_AFTER_COMMAND})"
@@ -110,7 +110,7 @@ LEXER: Final = Lexer(
         rf"Run began:{_S}*(?P<date>[A-Z][a-z]{{2}}\s+[A-Z][a-z]{{2}}\s+\d\d?\s+[\d:]{{8}}\s+\d{{4}}"
         r"|\S[^\n]{0,80})"
     ),
-    # iozone cuts the name at 80 characters, and with it the end of the line.
+    # iozone truncates the name, and with it the line, to 80 characters.
     machine=rf"Machine ={_S}*(?P<machine>\S+(?:{_S}(?!{_HEADER})\S+)*)",
     **{key: pattern for key, (pattern, _) in NUMBERS.items()},
     **OPTIONS,
@@ -151,13 +151,13 @@ STAGES: Final = {
     )
     for name in names
 }
-"""The parts of a log in their order. Where a part comes too early, another run begins."""
+"""The parts of a log in order. A part that comes too early begins another run."""
 
 AFTER_TESTS: Final = STAGES["report"]
-"""The stage of what can follow the end of the tests."""
+"""The stage of the parts that can follow the end of the tests."""
 
 ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
-"""Parts that a log has once. Where another one comes, another run begins."""
+"""Parts that occur once in a log. A second one begins another run."""
 
 _MARK: Final = {
     word: pattern.replace(" ", r"\s+")

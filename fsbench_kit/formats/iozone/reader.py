@@ -1,4 +1,4 @@
-"""Reads the logs of iozone line by line into runs."""
+"""Reads the logs of iozone line by line, and assembles runs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+
 _LOST_PREFIX: Final = re.compile(
     r"(?:(?<!\S)|(?<=/sec))(?P<host>[\w.-]{1,64}):\s+(?:Children|Parent)\s+sees?\s+throughput\b"
 )
-"""A prefix that does not stand at the start of its line any more."""
+"""A prefix that is no longer at the start of its line."""
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield the runs, and a diagnostic for whatever holds a figure and is not understood."""
+    """Yield the runs, and a diagnostic for each figure that is not understood."""
     for host, lines in _by_host(text):
         if len({match["host"] for match in _LOST_PREFIX.finditer(lines.chars)}) > 1:
             whole = Token(UNREAD, lines, 0, len(lines.chars))
@@ -42,7 +42,7 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
-    """Yield the lines of each host that pdsh has mixed, without their prefix, and those of none."""
+    """Yield the lines of each host that pdsh has interleaved, without prefixes, and those without a host."""
     prefixes = {match.start(): match for match in _HOST.finditer(text.chars)}
     marked = {m["host"] for m in prefixes.values() if STARTS.match(text.chars, m.end())}
     if not marked:
@@ -84,7 +84,7 @@ def _parse(text: Text, host: str | None) -> Iterator[Record]:
 
 
 def _without_sentences(token: Token) -> Token:
-    """Take what only begins like a command line for other text."""
+    """Treat what merely looks like the beginning of a command line as other text."""
     if token.name == "prompt" and not COMMAND.parses(token["command"] or ""):
         return replace(token, name=UNREAD, match=None)
     return token
@@ -118,7 +118,7 @@ class _OpenRun:
         self.throughput = ThroughputReader(self.run)
 
     def ends_before(self, token: Token, stage: int | None) -> bool:
-        """Whether a part belongs to another run."""
+        """Whether a phrase belongs to another run."""
         if token.name in {"row", "piped_row"}:
             return self.tables.is_of_another_run(token)
         if stage is None:
@@ -196,7 +196,7 @@ class _OpenRun:
                 yield from self.tables.read_report_row(token, self._given())
 
     def _set(self, key: str, value: str, token: Token) -> None:
-        # -s and -r can be given several times, and then all of them count.
+        # -s and -r can be repeated, in which case all of them apply.
         before = self.header.get(key)
         if before is None:
             byte = token.text.byte(token.start_of("value")) if token.name in NUMBERS else None
@@ -205,7 +205,7 @@ class _OpenRun:
             self.header[key] = replace(before, value=f"{before.value},{value}")
 
     def _given(self) -> dict[str, str]:
-        """Return all settings known so far; where two sources disagree, the log's own lines count."""
+        """Return all settings known so far; the log's own lines take precedence."""
         command = self.command or (_command(self.prompt, "command") if self.prompt is not None else ())
         return {setting.key: setting.value for setting in (*command, *self.header.values())}
 
@@ -244,14 +244,14 @@ class _OpenRun:
 
     def close(self) -> Iterator[Record]:
         if self.seen == {"prompt"}:
-            return  # a command, and nothing of what it printed
+            return  # a command without output
         if not (self.run.measurements or self._headed() or {"failure", "interrupted"} & self.seen):
             yield self.first.diagnostic("UNREAD_FIGURE", "It cannot be told which run this is of.")
             return
         if not self.command and self.prompt is not None:
             ran = self.prompt["shell"] is not None or not self.commented
             self.command = _command(self.prompt, "command" if ran else "stated")
-        # The options that were given stand between these two lines, so that the absence of one is knowledge.
+        # All options are listed between these two lines, so that a missing one was not given.
         if {"began", "command"} <= self.seen and self._given().get("direct") != "true":
             self.header["direct"] = Setting(key="direct", value="false", line=self.command[0].line)
         self.run.settings += [*self.header.values(), *self.command]
@@ -269,7 +269,7 @@ class _OpenRun:
         yield from diagnostics(_checks(run), self.first.text)
 
     def _complete(self) -> bool:
-        # Reports come after the end of the tests, so that they stand for its mark where a copy lost it.
+        # Reports follow the end of the tests, and therefore imply it if its line was lost.
         return bool({"complete", "report", "summary"} & self.seen) and "interrupted" not in self.seen
 
     def _headed(self) -> bool:
@@ -304,12 +304,12 @@ def _command(token: Token, origin: Origin) -> tuple[Setting, ...]:
 
 
 def _arguments(token: Token) -> str:
-    """Return a command line without the program's name."""
+    """Return a command line without the program name."""
     return " ".join((token["command"] or "").split()[1:])
 
 
 def _words(token: Token) -> str:
-    """Return what a part says, apart from its layout."""
+    """Return the text of a part, regardless of its layout."""
     return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)
 
 
@@ -324,6 +324,6 @@ CLEAN: Final = Clean(
     same_runs=throughput.is_plain,
     free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
     zeros=frozenset({"cpu"}),
-    unplaced='"',  # as the labels of reports have
+    unplaced='"',  # which the labels of reports contain
     date=ctime,
 )

@@ -1,4 +1,4 @@
-"""Gives the rows of iozone's tables their lines back."""
+"""Restores the line breaks of iozone's tables."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _ROWS: Final = re.compile(rf"{HEADING}(?P<rows>(?:{S}*\n\s*\d{{1,20}}(?:{S}+\d{{
 
 
 def with_lines(text: Text) -> Text:
-    """Return a text in which each row of a table has a line of its own again."""
+    """Return a text in which each row of a table is on its own line again."""
     edits = sorted((*_collapsed(text.chars), *_broken(text.chars)), key=lambda edit: edit.start)
     return text.edited(edits) if edits else text
 
 
 def _collapsed(chars: str) -> Iterator[Edit]:
-    """Part the rows that stand behind the heading, where a copy lost its line ends.
+    """Separate the rows that follow the heading on its line, if a copy lost its line breaks.
 
-    All have the same number of figures, and are told by their sizes: the record size is a power of two, at most
-    the file size, and the pairs ascend.
+    All rows have the same number of figures, and are recognized by their sizes: the record size is a power of two,
+    at most the file size, and the pairs are ascending.
     """
     for match in _COLLAPSED.finditer(chars):
         numbers = list(re.finditer(r"\d+", match["numbers"]))
@@ -32,16 +32,16 @@ def _collapsed(chars: str) -> Iterator[Edit]:
         pairs = [(int(one[0]), int(other[0])) for one, other in pairwise(numbers)]
         widths = [width for width in range(3, columns + 3) if _are_sizes(pairs[::width])]
         whole = [width for width in widths if len(numbers) % width == 0]
-        # The last row can be cut off, where only one width is possible.
+        # The last row may be cut off if only one width is possible.
         for width in whole[:1] or (widths if len(widths) == 1 and len(numbers) > 2 * widths[0] else []):
             ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
             yield from (Edit(end, end, "\n") for end in (match.end("names"), *ends))
 
 
 def _broken(chars: str) -> Iterator[Edit]:
-    """Join the rows that were broken at the width of a mail: a line that has no sizes goes on with the one above.
+    """Join rows that were wrapped by a mail: a line without sizes continues the line above it.
 
-    It does so up to as many figures as the rows have that are whole.
+    Rows are joined only up to the number of figures in the rows that were not wrapped.
     """
     for match in _ROWS.finditer(chars):
         rows: list[list[re.Match[str]]] = []
@@ -62,7 +62,7 @@ def _broken(chars: str) -> Iterator[Edit]:
 
 
 def _sizes(line: re.Match[str]) -> tuple[int, int] | None:
-    """Return the sizes with which a line begins, if it can be the begin of a row."""
+    """Return the sizes at the beginning of a line, if it can be the beginning of a row."""
     numbers = [int(number) for number in line[0].split()[:2]]
     return (numbers[0], numbers[1]) if len(numbers) > 1 and _are_sizes([(numbers[0], numbers[1])]) else None
 

@@ -1,4 +1,4 @@
-"""iozone's auto mode: the table, and the Excel report that prints its figures again."""
+"""iozone's auto mode: the table, and the Excel report that repeats its figures."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _WIDTHS: Final = (
 )
 _RECORD_WIDTH: Final = 8
 _OFF_ITS_NAME: Final = 2
-"""How far a figure may end from the end of its column's name, where a heading has widths of its own."""
+"""The maximum distance between the ends of a figure and its column's name, if the widths are not iozone's."""
 
 _COLUMNS: Final = {operation: test.heading for operation, test in TESTS.items() if test.heading}
-"""A log has these columns from the left, up to some column."""
+"""The columns of a table from left to right; a log may end at any of them."""
 _REPORTS: Final = by_name("report")
 _RETESTS: Final = frozenset({"rewrite", "reread", "frewrite", "freread", "repwrite", "repread"})
 
 S: Final = r"[^\S\n]"  # white space within a line
-GAP: Final = r"(?:[^\S\n]|\|)"  # what stands between the cells of a table
-_PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # an indent, or the mark of a comment or quotation
+GAP: Final = r"(?:[^\S\n]|\|)"  # separates the cells of a table
+_PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # indentation, or comment or quotation marks
 _TITLES: Final = spelled(_REPORTS)
 _NAMES: Final = "|".join(dict.fromkeys(name.split()[-1] for name in _COLUMNS.values()))
 
-# A heading can be broken where its names are, and only names stand on the line that goes on with it.
+# A heading can be broken between its names; the line that continues it has only names.
 _ONLY_NAMES: Final = rf"(?={GAP}*(?:(?:{_NAMES})\b{GAP}*)+(?:\n|\Z))"
 _NEXT_NAME: Final = rf"(?:{GAP}{{1,99}}|{GAP}{{0,99}}\n{_ONLY_NAMES}{GAP}{{0,99}})(?:{_NAMES})\b"
 HEADING: Final = rf"\b[kK]B{GAP}{{1,99}}reclen(?P<names>(?:{_NEXT_NAME}){{1,17}})"
@@ -50,13 +50,13 @@ PHRASES: Final = {
         rf"{_PREFIX}\b(?P<file>\d{{1,12}}){S}*\|{S}*(?P<record>\d{{1,12}}){S}*(?P<cells>\|(?:\d|{GAP})*)$"
     ),
     "report": rf'{REPORT_TITLE}(?: \(Zero values should be ignored\))?"',
-    # In a copy without line ends, the last of several quoted sizes is the file size of the first row.
+    # In a copy without line breaks, the last of several quoted sizes is the file size of the first row.
     "report_sizes": r'(?P<sizes>"\d{1,12}"(?:\s+"\d{1,12}")*)(?!\s+\d)',
     "report_row": rf'"(?P<file>\d{{1,12}})"(?P<cells>(?:{S}+\d+(?:\.\d+)?(?![^\s"]))+)',
 }
 
 BREAK: Final = "\f"
-"""What stands in a row that was broken, where it was."""
+"""Marks where a row was broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class PrintedTable:
     Attributes
     ----------
     operations
-        What each column is of.
+        The operation of each column.
     ends
-        Where the columns' names end, in characters after the end of ``reclen``; ``None`` where the heading has
+        Where the names of the columns end, in characters after the end of ``reclen``; ``None`` if the heading has
         lost its spacing.
     """
 
@@ -77,7 +77,7 @@ class PrintedTable:
 
     @classmethod
     def from_heading(cls, heading: Token) -> PrintedTable | None:
-        """Return the table that a heading announces, or ``None`` where it is not one of iozone's."""
+        """Return the table with a given heading, or ``None`` if the heading is not iozone's."""
         names = heading["names"] or ""
         words = list(re.finditer(r"[a-z]+", names))
         columns = [name.split() for name in _COLUMNS.values()][: len(words)]
@@ -99,11 +99,11 @@ class PrintedTable:
         if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
             return figures, False
         if len(row["record"] or "") == _RECORD_WIDTH and self.ends is not None and figures is None:
-            return None, False  # in its place, but cut off or pushed aside
+            return None, False  # in its position, but cut off or shifted
         return self._by_order(row, asked), True
 
     def _by_place(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
+        """Return the operations and figures of a row whose spacing identifies the columns, else ``None``."""
         cells = row["cells"] or ""
         if len(row["record"] or "") != _RECORD_WIDTH or BREAK in cells:
             return None
@@ -116,7 +116,7 @@ class PrintedTable:
         return readings[0] if len(readings) == 1 else None
 
     def _by_widths(self, cells: str, layouts: Sequence[tuple[int, ...]]) -> list[list[tuple[str, str]]]:
-        """Return the different readings that layouts of the columns give."""
+        """Return the distinct readings of a row with the given column widths."""
         readings: list[list[tuple[str, str]]] = []
         for widths in layouts:
             reading = self._by_width(cells, widths) if len(widths) >= len(self.operations) else None
@@ -130,7 +130,7 @@ class PrintedTable:
         for operation, width in zip(self.operations, widths, strict=False):
             cell = cells[start : start + width]
             if cell.strip():
-                # A cell ends in a digit: one that does not was cut off, or pushed aside by a wider one.
+                # A cell ends in a digit; otherwise it was cut off, or shifted by a wider one.
                 if len(cell) < width or not re.fullmatch(r" *\d+", cell):
                     return None
                 figures.append((operation, cell.strip()))
@@ -138,7 +138,7 @@ class PrintedTable:
         return figures if not cells[start:].strip() else None
 
     def _is_cut(self, cells: str, asked: frozenset[str] | None) -> bool:
-        """Whether a row stops, or was shifted, inside its last figure: all the others stand in their places."""
+        """Whether a row was cut off or shifted inside its last figure: all others are in their positions."""
         before = cells.rstrip("0123456789").rstrip(" ")
         for widths in self._layouts:
             others = self._by_width(before, widths)
@@ -149,7 +149,7 @@ class PrintedTable:
 
     @property
     def _layouts(self) -> list[tuple[int, ...]]:
-        """The widths of the columns under the names of the heading, where these are as the tool prints them."""
+        """The column widths that match the names in the heading."""
         return [
             widths
             for widths in _WIDTHS
@@ -158,7 +158,7 @@ class PrintedTable:
         ]
 
     def _by_name(self, cells: str) -> list[tuple[str, str]] | None:
-        """Read figures that end under their columns' names, and begin after the name before."""
+        """Read figures that end under the names of their columns, and begin after the previous name."""
         figures: dict[str, str] = {}
         ends = self.ends or ()
         for cell in re.finditer(r"\d+", cells):
@@ -173,7 +173,7 @@ class PrintedTable:
         return list(figures.items())
 
     def _by_order(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row that fills every column, or every one that was asked for."""
+        """Return the operations and figures of a row that fills all columns, or all that were requested."""
         cells = (row["cells"] or "").split()
         for operations in (self.operations, [o for o in self.operations if asked is not None and o in asked]):
             if len(operations) == len(cells):
@@ -181,9 +181,9 @@ class PrintedTable:
         return None
 
     def _by_pieces(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row that was broken, unless that was inside a figure.
+        """Return the operations and figures of a row that was broken, unless it was broken inside a figure.
 
-        In each piece the figures end as far from each other as their columns do, or all have one blank between.
+        In each piece the figures are as far apart as their columns, or all separated by a single blank.
         """
         pieces = (row["cells"] or "").split(BREAK)
         cells = [cell for piece in pieces for cell in piece.split()]
@@ -197,7 +197,7 @@ class PrintedTable:
         return list(zip(operations, cells, strict=True))
 
     def _by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row whose cells stand between pipes."""
+        """Return the operations and figures of a row whose cells are separated by pipes."""
         cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("|").split("|")]
         if len(cells) > len(self.operations) or not all(re.fullmatch(r"\d*", cell) for cell in cells):
             return None
@@ -205,7 +205,7 @@ class PrintedTable:
 
 
 def _fit(pieces: Sequence[str], ends: Sequence[int]) -> bool:
-    """Whether figures end as far from each other as their columns do, in the first piece also from its start."""
+    """Whether figures are as far apart as their columns; in the first piece also relative to its start."""
     ends = [0, *ends]
     for number, piece in enumerate(pieces):
         places = [*([0] if number == 0 else []), *(cell.end() for cell in re.finditer(r"\d+", piece))]
@@ -216,7 +216,7 @@ def _fit(pieces: Sequence[str], ends: Sequence[int]) -> bool:
 
 
 def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the operations that the options of a run ask for, or ``None`` where they ask for no certain ones."""
+    """Return the operations that the options of a run request, or ``None`` if that is uncertain."""
     tests = given.get("iozone.-i", "").split(",")
     if not all(test.isdecimal() and int(test) < len(TESTS_BY_NUMBER) for test in tests):
         return None
@@ -226,8 +226,8 @@ def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
 def _can_be_sizes(file: int, record: int, given: Mapping[str, str], printed: Mapping[str, str]) -> bool:
     """Whether two numbers of bytes can be the sizes of a row.
 
-    A record is not larger than its file, and its size is a power of two unless it was asked for. What iozone
-    itself prints of the sizes that it was given holds for all rows.
+    A record is not larger than its file, and its size is a power of two unless it was requested. The sizes that
+    iozone itself reports as options apply to all rows.
     """
     if not 0 < record <= file:
         return False
@@ -244,7 +244,7 @@ def _can_be_sizes(file: int, record: int, given: Mapping[str, str], printed: Map
 
 
 def _is_asked(record: int, given: Mapping[str, str]) -> bool:
-    """Whether a record size was asked for: by itself, or as the smallest one, which is doubled again and again."""
+    """Whether a record size was requested: explicitly, or by doubling the smallest one repeatedly."""
     smallest = given.get("iozone.-y", "")
     doubled = smallest.isdecimal() and int(smallest) > 0 and record % int(smallest) == 0
     return str(record) in given.get("block_size", "").split(",") or (
@@ -253,12 +253,12 @@ def _is_asked(record: int, given: Mapping[str, str]) -> bool:
 
 
 def _has_run(operation: str, given: Mapping[str, str]) -> bool:
-    """Whether the run did what a column is of, as far as is known: retests may have been left out."""
+    """Whether the run performed an operation, as far as is known: retests may have been skipped."""
     return operation not in _RETESTS or ("command" in given and given.get("iozone.-+n") != "true")
 
 
 def cells_of(row: Token, texts: Sequence[str]) -> Iterator[Printed]:
-    """Yield the cells of a row and where they stand, by their texts, which stand in its order."""
+    """Yield the cells of a row with their positions, given their texts in order."""
     cells, start, end = row["cells"] or "", row.start_of("cells"), 0
     for text in texts:
         end = cells.index(text, end) + len(text)
@@ -277,24 +277,24 @@ class TableReader:
     rows: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def is_of_another_run(self, row: Token) -> bool:
-        """Whether a row has the sizes of one that was read, and other figures."""
+        """Whether a row has the sizes of an earlier row, but other figures."""
         sizes = row["file"] or "", (row["record"] or "").strip()
         return self.rows.get(sizes, row["cells"] or "").split() != (row["cells"] or "").split()
 
     def read_heading(self, heading: Token) -> None:
-        """Take the columns of the rows that follow."""
+        """Set the columns of the rows that follow."""
         self.table, self.report = PrintedTable.from_heading(heading), None
 
     def read_report(self, report: Token) -> None:
-        """Take what the matrix that follows is of."""
+        """Set what the matrix that follows contains."""
         self.table, self.report, self.record_sizes = None, report, ()
 
     def read_sizes(self, sizes: Token) -> None:
-        """Take the record sizes over a matrix."""
+        """Set the record sizes of a matrix."""
         self.record_sizes = tuple(int(size) * 1024 for size in re.findall(r"\d+", sizes["sizes"] or ""))
 
     def read_row(self, row: Token, given: Mapping[str, str], printed: Mapping[str, str]) -> Iterator[Diagnostic]:
-        """Read a row of the table, by the options of the run, and those that iozone itself says it was given."""
+        """Read a row of the table, given the options of the run and those that iozone itself reports."""
         cells = row["cells"] or ""
         if self.table is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
@@ -326,7 +326,7 @@ class TableReader:
             add(self.run, place, measure, cell, ran=_has_run(operation, given))
 
     def read_report_row(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
-        """Read a row of a matrix, which prints figures of the table again."""
+        """Read a row of a matrix, which repeats figures of the table."""
         cells = (row["cells"] or "").split()
         if self.report is None or len(cells) > len(self.record_sizes):
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which record sizes these figures are of.")
@@ -340,7 +340,7 @@ class TableReader:
         measure = CPU if self.report["cpu"] is not None else table_measure(given)
         for printed, block_size in zip(cells_of(row, cells), self.record_sizes, strict=False):
             place = Place(operation, file_size=file_size, block_size=block_size)
-            # Where the table has no figure, either, a 0 fills a gap.
+            # If the table has no figure, either, a 0 fills a gap.
             has_run = self.run.first(place, measure.metric, measure.statistic) is not None and _has_run(
                 operation, given
             )
@@ -348,7 +348,7 @@ class TableReader:
 
 
 def checks(run: Run) -> Iterator[Finding]:
-    """Hold the reports of a run against its table, whose figures they print again."""
+    """Check the reports of a run against its table, whose figures they repeat."""
     first: dict[tuple[object, ...], Measurement] = {}
     tabled = {(item.operation, item.metric) for item in run.measurements if item.phrase is None}
     lost = []

@@ -1,4 +1,4 @@
-"""iozone's throughput mode (``-t``, ``-l``, ``-u``): several processes at once, and the report of ``-R``."""
+"""iozone's throughput mode (``-t``, ``-l``, ``-u``), which runs several processes, and the report of ``-R``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CPU_TIME: Final = Measure("cpu_time", "value", "s", "nearest")
 
 _LAST_DIGIT: Final = 0.011
 _PRECISION: Final = 1e-6
-"""What a mean and a sum over processes may differ by, for their rounding: rates have two decimals."""
+"""Tolerances for means and sums over processes: rates are rounded to two decimals."""
 
 _N: Final = r"\d{1,15}(?:\.\d{1,6})?"
 _S: Final = r"[^\S\n]"
@@ -74,11 +74,11 @@ class ThroughputReader:
     Attributes
     ----------
     test, parts, mean
-        The operation and the number of processes whose lines follow; the lines that did; the mean rate.
+        The operation and number of processes of the lines that follow; the lines read so far; the mean rate.
     counts
-        The numbers of processes, in their order.
+        The numbers of processes, in order.
     sums
-        What the report prints again: rates and CPU use by operation and number of processes.
+        The figures that the report repeats: rates and CPU usage by operation and number of processes.
     """
 
     run: RunBuilder
@@ -98,7 +98,7 @@ class ThroughputReader:
         return first is not None and first.text != children["rate"]
 
     def read(self, token: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
-        """Read a phrase of `PHRASES`, under the options of the run."""
+        """Read a phrase of `PHRASES`, given the options of the run."""
         match token.name:
             case "each":
                 yield from self._read_sizes(token)
@@ -117,7 +117,7 @@ class ThroughputReader:
             case "summary_record":
                 self.block_size = self.block_size or _kib(token["record"])
             case "summary_unit":
-                # Where the title of a report is lost, its rows are not of the report before.
+                # If the title of a report is lost, its rows do not belong to the previous report.
                 if (token["unit"] is None) != (self.summary == "CPU utilization"):
                     self.summary = None
                 self.unit = self.unit if token["unit"] is None else _unit(token)
@@ -145,7 +145,7 @@ class ThroughputReader:
         yield from self._add(token, "rate", _RATES[self.unit])
 
     def _read_part(self, token: Token, name: str) -> Iterator[Diagnostic]:
-        """Read a line that does not say which test it is of: each test has one of its kind."""
+        """Read a line that does not name its test, of which each test has one."""
         text = "" if token.match is None else token.match[0]
         if self.test is None or self.parts.setdefault(name, text) != text:
             self.test = None
@@ -179,7 +179,7 @@ class ThroughputReader:
                 "and their rates do not add up."
             )
             yield token.diagnostic("NO_OVERLAP", message)
-            # The smallest rate is 0, also where iozone prints that of another process.
+            # The smallest rate is 0, even if iozone prints that of another process.
             yield from self._add(token, "rate", measure, scope="thread", known=False)
             return
         if statistic == "min" and self.mean is None:
@@ -201,7 +201,7 @@ class ThroughputReader:
         ran: bool = False,
         known: bool = True,
     ) -> Iterator[Diagnostic]:
-        """Add a figure of the test at hand."""
+        """Add a figure of the current test."""
         if self.test is None:
             return
         operation, threads = self.test
@@ -224,7 +224,7 @@ class ThroughputReader:
     def _read_summary(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
         cells = (row["cells"] or "").split()
         if row["label"] is None and not any(map(float, cells)):
-            return  # iozone leaves the name of a test blank that did not run
+            return  # iozone omits the name of a test that did not run
         counts = self._counts(given, len(cells))
         if row["label"] is None or counts is None or self.summary is None or self.unit is None:
             yield row.diagnostic(
@@ -242,7 +242,7 @@ class ThroughputReader:
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
 
     def _counts(self, given: Mapping[str, str], columns: int) -> Sequence[int | None] | None:
-        """Return the numbers of processes of a report's columns, or ``None`` where they cannot be told."""
+        """Return the numbers of processes for the columns of a report, or ``None`` if they are unknown."""
         if len(self.counts) == columns:
             return self.counts
         if self.counts:
@@ -258,7 +258,7 @@ class ThroughputReader:
 
 
 def _is_off(statistic: str, rate: Any, mean: Any) -> Any:
-    """Whether a rate is not the least, the largest or the mean of those of all processes, which have a mean."""
+    """Whether a rate cannot be the minimum, maximum or mean over all processes, given their mean."""
     slack = _LAST_DIGIT + _PRECISION * rate
     if statistic == "min":
         return rate > mean + slack
@@ -266,7 +266,7 @@ def _is_off(statistic: str, rate: Any, mean: Any) -> Any:
 
 
 def is_plain(run: Run) -> Any:
-    """Whether nothing is to be said of the figures of a run where they are read, one after the other."""
+    """Whether reading the figures of a run in order produces no diagnostics."""
     first: dict[tuple[object, ...], Measurement] = {}
     plain: Any = True
     for item in run.measurements:
@@ -286,7 +286,7 @@ def is_plain(run: Run) -> Any:
 
 
 def checks(run: Run) -> Iterator[Finding]:
-    """Hold what is printed of each process against the sum, the least and the largest of them."""
+    """Check the figures of single processes against their sum, minimum and maximum."""
     tests: dict[tuple[object, ...], dict[tuple[Scope, str | None, str], Measurement]] = {}
     for item in run.measurements:
         is_known = item.low is not None and item.high is not None
@@ -297,7 +297,7 @@ def checks(run: Run) -> Iterator[Finding]:
         each = [item for (scope, part, _), item in items.items() if scope == "thread" and part is not None]
         for key, of_all in _OF_ALL.items():
             if key in items and len(each) == threads:
-                # iozone prints another process's amount as the least if one did nothing.
+                # If a process did nothing, iozone prints the minimum over others.
                 have_all_done = least(item.value for item in each) > 0
                 whole = items[key]
                 low, high = (of_all(getattr(item, end) for item in each) for end in ("low", "high"))
@@ -315,7 +315,7 @@ _OF_ALL: Final[Mapping[tuple[Scope, str | None, str], Callable[[Iterable[Any]], 
     ("thread", None, "min"): least,
     ("thread", None, "max"): greatest,
 }
-"""Scope, part and statistic of what all processes come to."""
+"""Scope, part and statistic of figures over all processes -> how they are computed."""
 
 
 def _test(token: Token) -> tuple[str, int]:
@@ -331,6 +331,6 @@ def _kib(text: str | None) -> int:
 
 
 def _only(given: Mapping[str, str], key: str) -> int | None:
-    """Return a setting that has one value."""
+    """Return a setting that has a single numeric value."""
     value = given.get(key, "")
     return int(value) if value.isdecimal() else None

@@ -1,4 +1,4 @@
-"""Holds the figures of a sysbench report against each other."""
+"""Checks the figures of a sysbench report against each other."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ _IDENTITIES: Final = (
     ("each_thread_time", "event_time"),
     ("each_thread_time", "latency_sum"),
 )
-"""Figures that determine each other, as sums of products."""
+"""Pairs of equal quantities, as sums of products of figures."""
 
 _WHILE_REPORTING: Final = 0.01
-"""With checkpoints, counters went on while a report was made: by a share of what they had counted, at most."""
+"""The relative tolerance at checkpoints, where counters continue while a report is printed."""
 
 _IDLE_SHARE: Final = 0.5
-"""A thread is called idle where it provably made requests for less than this share of the threads' mean time."""
+"""A thread is idle if it provably made requests for less than this share of the threads' mean time."""
 
 
 def checks(run: Run, *, is_interim: bool = False, lacks_bins: bool = False) -> Iterator[Finding]:
-    """Hold the figures of a run against each other, and say where a thread was idle.
+    """Check the figures of a run against each other, and report idle threads.
 
     Parameters
     ----------
     run
-        What was read of the log; see `fsbench_kit.formats.findings`.
+        The contents of the log; see `fsbench_kit.formats.findings`.
     is_interim
-        Whether its report counts from another one on, at a checkpoint.
+        Whether its report counts from a checkpoint on.
     lacks_bins
-        Whether some of its histogram was not understood.
+        Whether part of its histogram was not understood.
     """
     figures: dict[str, Measurement] = {}
     threads: dict[str, list[Measurement]] = {}
@@ -76,13 +76,13 @@ def checks(run: Run, *, is_interim: bool = False, lacks_bins: bool = False) -> I
         left, right = sides[left_side], sides[right_side]
         if left is not None and right is not None:
             disagree = (left.high < right.low * (1 - slack)) | (right.high < left.low * (1 - slack))
-            disagree &= (left.low <= left.high) & (right.low <= right.high)  # what is not known of a run is NaN
+            disagree &= (left.low <= left.high) & (right.low <= right.high)  # unknown figures of a run are NaN
             for name, is_so in holds.items():
                 if name in left_side:
                     disagree &= is_so
             message = f"{left_side} is {{}}, but {right_side} is {{}}.".replace("_", " ")
             yield Finding(disagree, "FIGURES_DISAGREE", message, (left, right), figures[right_side.split()[0]])
-    if not is_interim and "sysbench.rate" not in settings:  # where waiting in the queue counts too
+    if not is_interim and "sysbench.rate" not in settings:  # with a target rate, event times include queueing
         yield from _idle_thread(known, figures)
 
 
@@ -91,7 +91,7 @@ def _intervals(
     settings: Mapping[str, str],
     threads: Mapping[str, Sequence[Measurement]],
 ) -> tuple[dict[str, Interval], dict[str, Any]]:
-    """Return what the printed figures allow, and the settings that figures are multiples of; and where they do."""
+    """Return the intervals of figures and of the settings used with them; and for some names, where they apply."""
     known = {
         name: Interval(item.low, item.high)
         for name, item in figures.items()
@@ -107,7 +107,8 @@ def _intervals(
             ends = [(0 if one.low is None else one.low, 0 if one.high is None else one.high) for one in each]
             known[metric] = Interval(sum(low for low, _ in ends), sum(high for _, high in ends))
             holds[metric] = number == len(each)
-    # A file's last request is shorter where blocks do not fill it, and merged requests are longer.
+    # The last request of a file is shorter if its size is not a multiple of the block size; merged ones are
+    # longer.
     is_merged = "sysbench.merged-size" in settings
     if block_size is not None and file_size is not None and not is_merged:
         known["block_size"] = Interval(block_size, block_size)
@@ -116,10 +117,10 @@ def _intervals(
 
 
 def _idle_thread(known: Mapping[str, Interval], figures: Mapping[str, Measurement]) -> Iterator[Finding]:
-    """Say where one thread cannot have done its share.
+    """Report a thread that cannot have done its share.
 
-    No thread makes requests for longer than the run, so the mean and the deviation of the threads' times bound
-    the least of them (Bhatia and Davis, 2000): deviation^2 <= (run - mean) * (mean - least).
+    No thread makes requests for longer than the run, so that the mean and the deviation of the threads' times
+    bound the smallest of them (Bhatia and Davis, 2000): deviation^2 <= (run - mean) * (mean - smallest).
     """
     if not {"threads", "total_time", "thread_time", "thread_time_stdev"} <= known.keys():
         return
@@ -136,7 +137,7 @@ def _idle_thread(known: Mapping[str, Interval], figures: Mapping[str, Measuremen
 
 
 class Interval(NamedTuple):
-    """The true values that a figure allows, or a column of figures; none of them is negative."""
+    """The possible true values of a figure, or of a column of figures; none is negative."""
 
     low: Any
     high: Any
@@ -146,7 +147,7 @@ class Interval(NamedTuple):
 
 
 def _evaluate(side: str, known: Mapping[str, Interval]) -> Interval | None:
-    """Return the value of a sum of products of figures, or ``None`` where one of them is not known."""
+    """Return the value of a sum of products of figures, or ``None`` if one of them is not known."""
     products = _products(side)
     if not all(name in known for product in products for name in product):
         return None

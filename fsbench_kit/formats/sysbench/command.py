@@ -1,4 +1,4 @@
-"""sysbench as a tool, and the options of its ``fileio`` test: ``sysbench fileio help``."""
+"""The tool sysbench and the options of its ``fileio`` test; see ``sysbench fileio help``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _settings(arguments: str) -> Iterator[tuple[str, str]]:
             given = set(value.split(","))
             yield "direct", "true" if "direct" in given else "false"
             yield "sync", "true" if given & {"sync", "dsync"} else "false"
-        elif key != "sysbench.test":  # 0.4 and 0.5 name the test by an option: --test=fileio
+        elif key != "sysbench.test":  # 0.4 and 0.5 specify the test by an option: --test=fileio
             yield key, value
 
 
@@ -69,7 +69,7 @@ COMMAND: Final = CommandLine(
     begins=r"fileio\b",
     settings=_settings,
     takes=_takes,
-    ends=r"(?:\S*/)?sysbench\b.*?\s(?:run|prepare|cleanup)\b(?:[\s\\]+--?\w\S*)*",  # its verb is the last word
+    ends=r"(?:\S*/)?sysbench\b.*?\s(?:run|prepare|cleanup)\b(?:[\s\\]+--?\w\S*)*",  # the verb is the last word
 )
 
 TOOL: Final = Tool(

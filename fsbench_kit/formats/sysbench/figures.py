@@ -1,4 +1,4 @@
-"""The settings and figures of sysbench's ``fileio`` reports: where they stand, in which unit, how rounded."""
+"""The settings and figures of sysbench's ``fileio`` reports: their phrases, units and rounding."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def _bytes(text: str) -> str:
     try:
         return str(size(text))
     except ValueError:
-        return text  # rounded by %.5g: no whole number of bytes
+        return text  # rounded by %.5g: not an integer number of bytes
 
 
 def decimal(text: str) -> str:
-    """Return a number without the zeros at its end."""
+    """Return a number without trailing zeros."""
     return f"{float(text):g}"
 
 
@@ -69,14 +69,14 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "engine": ("engine", lambda text: _ENGINES["".join(text.split())]),
     "pattern": ("pattern", lambda text: _PATTERNS["".join(text.split())]),
 }
-"""Group of a phrase -> setting, and how its value is written."""
+"""Group of a phrase -> setting, and a function that converts its value."""
 
 
 class _Figure(NamedTuple):
-    """What a group of a phrase is a figure of.
+    """What a group of a phrase measures.
 
-    The operation ``mixed`` is narrowed to a direction where the test has only one. `unit` follows a prefix that
-    the phrase may have caught beside the figure.
+    The operation ``mixed`` becomes a direction if the test has only one. `unit` is prefixed by what the phrase has
+    captured next to the figure.
     """
 
     operation: str
@@ -124,7 +124,7 @@ _THREAD_FIGURES: Final = {
     "one_events": _Figure("all", "thread_events", rounding="exact"),
     "one_time": _Figure("all", "thread_time", unit="s"),
 }
-"""What ``--debug`` prints of each thread."""
+"""The figures that ``--debug`` prints for each thread."""
 
 _COUNTED_BY: Final = {"iops": ("operations", "1"), "bandwidth": ("bytes", "B")}
 
@@ -141,11 +141,11 @@ class Report:
     Attributes
     ----------
     run
-        What they are kept in.
+        The contents of the report.
     numbers, measured
-        Which measurement the first print of each figure is, by the names in `_FIGURES`; and what figures are of.
+        The measurement number of the first print of each figure, by its name in `_FIGURES`; what was measured.
     first
-        The phrase of the first of them.
+        The phrase with the first figure.
     """
 
     def __init__(self, text: Text, checkpoint: Token | None = None) -> None:
@@ -158,12 +158,12 @@ class Report:
 
     @property
     def measurements(self) -> Sequence[Measurement]:
-        """All that were read."""
+        """All measurements so far."""
         return self.run.measurements
 
     @property
     def figures(self) -> dict[str, Measurement]:
-        """The first print of each figure, by its name."""
+        """The first print of each figure, by name."""
         return {name: self.measurements[number] for name, number in self.numbers.items()}
 
 
@@ -173,13 +173,13 @@ class FigureReader:
     Attributes
     ----------
     version
-        That of sysbench.
+        The version of sysbench.
     phrases
-        Those that were found in the log.
+        The phrases that occurred in the log.
     settings, report
-        What was read; of the reports, the last one.
+        The settings, and the current report.
     undirected
-        The phrases with a figure of reads or writes, of which nothing tells which.
+        The phrases with figures that may be of reads or of writes.
     """
 
     def __init__(self, text: Text) -> None:
@@ -190,7 +190,7 @@ class FigureReader:
         self.undirected: list[Token] = []
 
     def read(self, token: Token) -> None:
-        """Take the settings and figures of a phrase."""
+        """Read the settings and figures of a phrase."""
         self.phrases.add(token.name)
         if token.name == "thread":
             self._read_thread(token)
@@ -201,16 +201,16 @@ class FigureReader:
                 self._read_figure(token, group)
 
     def setting(self, key: str) -> str | None:
-        """Return a setting by the log's own words, or else by the command, which stands before them."""
+        """Return a setting from the log or, if it is not there, from the command before it."""
         return next((s.value for s in reversed(self.settings) if s.key == key), None)
 
     def known(self, key: str) -> int | None:
-        """Return a setting that is a number."""
+        """Return a numeric setting."""
         value = self.setting(key)
         return int(value) if value is not None and value.isdecimal() else None
 
     def settle(self) -> None:
-        """Take latencies for missing where there was no request."""
+        """Mark latencies as missing if there were no requests."""
         report = self.report
         events = report.figures.get("events")
         if events is not None and events.value == 0:
@@ -227,12 +227,12 @@ class FigureReader:
             self.settings.append(Setting(key=key, value=value, line=line, start=byte))
         flags = text.split()
         if key == "open_flags" and set(flags) & {"(none)", "sync", "dsync", "directio"}:
-            # 1.0 gives words; the numbers of earlier versions differ between platforms.
+            # 1.0 prints words; the numbers printed by earlier versions depend on the platform.
             truth = {"direct": "directio" in flags, "sync": "sync" in flags or "dsync" in flags}
             self.settings += [Setting(key=k, value=str(v).lower(), line=token.line) for k, v in truth.items()]
 
     def _read_figure(self, token: Token, name: str) -> None:
-        """Keep a figure; what the same report prints once more is no second figure."""
+        """Add a figure; it is not primary if the report has printed it before."""
         figure = self._figure(token, name)
         if figure is None:
             self.undirected.append(token)
@@ -284,7 +284,7 @@ class FigureReader:
         )
 
     def _figure(self, token: Token, name: str) -> _Figure | None:
-        """Return what a figure is, or ``None`` where nobody knows whether it is of reads or writes."""
+        """Return what a figure measures, or ``None`` if it may be of reads or of writes."""
         figure = _FIGURES[name]
         if name == "events" and self._counts_fsyncs:
             figure = figure._replace(operation="all")
@@ -305,7 +305,7 @@ class FigureReader:
 
     @property
     def _direction(self) -> str | None:
-        """What the test does: ``read``, ``write``, or ``mixed`` where it does both; ``None`` if nothing tells."""
+        """The direction of the test: ``read``, ``write``, or ``mixed`` for both; ``None`` if it is unknown."""
         pattern = self.setting("pattern")
         if pattern is not None:
             return _DIRECTIONS.get(pattern, "mixed")
@@ -322,12 +322,12 @@ class FigureReader:
 
     @property
     def _unused(self) -> set[str]:
-        """What the test does not do."""
+        """The operations that the test does not perform."""
         return {"read": {"write", "other"}, "write": {"read"}}.get(self._direction or "", set())
 
     @property
     def _counts_fsyncs(self) -> bool:
-        """Whether this is 1.0 or later, where an fsync is an event."""
+        """Whether fsyncs count as events, as in 1.0 and later."""
         if self.version is not None:
             return not self.version.startswith("0.")
         return bool(self.phrases & _SINCE_1_0)

@@ -1,4 +1,4 @@
-"""The buckets into which sysbench 1.0 and later sort latencies, and the histogram that it prints of them."""
+"""The buckets into which sysbench 1.0 and later sort latencies, and the histograms that they print."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fsbench_kit.model.records import Diagnostic
 _BUCKETS: Final = 1024
 _LEAST, _MOST = 1e-3, 1e5
 HALF_BUCKET: Final = (_MOST / _LEAST) ** (0.5 / (_BUCKETS - 1))
-"""Since 1.0, percentiles are the middles of buckets, evenly spread on a log scale from 0.001 to 10^5 ms."""
+"""Since 1.0, percentiles are the middles of buckets, evenly spaced on a log scale from 0.001 to 10^5 ms."""
 _MIDDLES: Final = [_LEAST * HALF_BUCKET ** (2 * index) for index in range(_BUCKETS)]
 _PRINTED: Final = {
     printed: list(alike) for printed, alike in groupby(range(_BUCKETS), key=lambda index: f"{_MIDDLES[index]:.3f}")
 }
-"""A middle as the histogram prints it -> the buckets that print so."""
+"""Middle as printed by the histogram -> the buckets that are printed like that."""
 
 
 def add_histogram(run: RunBuilder, buckets: Sequence[Token]) -> Iterator[Diagnostic]:
-    """Add the bins, in which buckets that print alike are one, and yield the lines that are of no bucket."""
+    """Add the bins, merging buckets that are printed alike; yield diagnostics for unknown buckets."""
     counts: dict[str, int] = {}
     positions: dict[str, int] = {}
     for token in buckets:

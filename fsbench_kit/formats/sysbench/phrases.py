@@ -1,4 +1,4 @@
-"""The phrases of sysbench's ``fileio`` reports, of its other tests, and of the commands that stand before them."""
+"""The phrases of sysbench's ``fileio`` reports, of its other tests, and of command lines before them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Final
 
 from fsbench_kit.formats.lexer import Lexer
 
-_COUNT: Final = r"(?<![\d.,])\d+(?![.,]?\d)"  # whole: neither end of "1,024"
+_COUNT: Final = r"(?<![\d.,])\d+(?![.,]?\d)"  # an integer: neither end of "1,024"
 _N: Final = r"(?<![\d.,])\d+(?:\.\d+)?(?![.,]?\d)"
 _SIZE: Final = r"(?<![\d.,])\d+(?:\.\d+)?[KMGT]?i?[bB]"
 
 
 def _amount(figure: str) -> str:
-    """Return the expression for an amount of bytes as 0.4.12 and 0.5 print it: ``2.8437Gb``, ``0b``."""
+    """Return the pattern of an amount of bytes as 0.4.12 and 0.5 print it: ``2.8437Gb``, ``0b``."""
     return rf"(?P<{figure}>{_N})(?P<{figure}_prefix>[KMGT]?)b"
 
 
 def _both_rates(direction: str) -> str:
-    """Return the expression for the line of 1.1 with a direction's rates."""
+    """Return the pattern of the line of 1.1 with the rates of a direction."""
     return (
         rf"\b{direction}: IOPS=(?P<{direction}_rate>{_N}) (?P<{direction}_bandwidth>{_N}) MiB/s "
         rf"\((?P<{direction}_bandwidth_again>{_N}) MB/s\)"
@@ -162,7 +162,7 @@ _PHRASES: Final = {
 }
 
 LEXER: Final = Lexer(**{name: pattern.replace(" ", r"[\s|]*") for name, pattern in _PHRASES.items()})
-"""Where copies lose and gain white space, tables of web pages leave bars."""
+"""Where copies lose and gain white space, tables of web pages add bars."""
 
 SKIPPED: Final = {
     *("prepared_file", "ignored_seed", "warming", "repeated", "deprecated", "endless"),
@@ -171,7 +171,7 @@ SKIPPED: Final = {
 RECURRING: Final = {"interval", "checkpoint", "fatal", "unfinished", "transferred", "request_rate"} | {
     *("thread", "histogram", "bucket", "other_test", "removal", "inaccurate")
 }
-"""Phrases that can stand in one log more than once: people quote a report's bandwidth and rate again below it."""
+"""Phrases that can recur in a log: people repeat the bandwidth and rate of a report below it."""
 PREPARATION: Final = {"prepared_files", "prepared_bytes", "removal"}
 _RATES: Final = (
     {"operations", "transferred", "request_rate"},  # of 0.4.12 and 0.5
@@ -194,4 +194,4 @@ PARTS: Final[dict[str, tuple[set[str], ...]]] = {
     "its latency": ({"latency_min", "latency_mean", "latency_max"},),
     "the threads' fairness": ({"thread_events", "thread_time"}, {"read_rates"}),
 }
-"""What every report has, and the phrases that show it; those of 1.1 have no total time and no fairness."""
+"""The parts of a report, and the phrases that show them; 1.1 has no total time and no fairness."""

@@ -1,4 +1,4 @@
-"""Reads the logs of sysbench's ``fileio`` test phrase by phrase into runs."""
+"""Reads the logs of sysbench's ``fileio`` test phrase by phrase, and assembles runs."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ signatures: Final = Signatures(
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield the runs of a text with their figures, settings and series, and what is to be said about them."""
-    # Neighbouring buckets of a histogram can print alike.
+    """Yield the runs of a text with their figures, settings and series, and diagnostics."""
+    # Adjacent buckets of a histogram can be printed alike.
     text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
     yield from repairs
     log: _OpenLog | None = None
@@ -104,14 +104,14 @@ _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
 @dataclass
 class _OpenLog:
-    """A log that has not ended yet: what one start of sysbench printed, as it turns out of fileio or not."""
+    """A log that has not ended yet: the output of one start of sysbench, whether or not it is fileio."""
 
     first: Token
     last: Token = field(init=False)
     reader: FigureReader = field(init=False)
     command: Token | None = None
     stated: bool = False
-    """Whether other words stand between the command and the log."""
+    """Whether there is other text between the command and the log."""
     test: str | None = None
     interim: list[Report] = field(default_factory=list)
     intervals: list[Token] = field(default_factory=list)
@@ -133,7 +133,7 @@ class _OpenLog:
         return self.reader.report
 
     def is_over_before(self, token: Token) -> bool:
-        """Whether a phrase belongs to another log than what was read so far."""
+        """Whether a phrase belongs to another log than those read so far."""
         if token.name == "command":
             return True
         if token.name == "banner":
@@ -155,7 +155,7 @@ class _OpenLog:
         return bool(self.phrases & {"checkpoint", "report_checkpoints"})
 
     def pass_over(self, token: Token) -> None:
-        """Keep what no phrase covers, to be told when it is known what the log is of."""
+        """Store text that no phrase matches, to be reported once it is known what the log is."""
         if self.phrases == {"command"} and _LETTERS.search(token.text.chars, token.start, token.end):
             self.stated = True
         self.unread.append(token)
@@ -197,27 +197,27 @@ class _OpenLog:
         self.diagnostics.append(token.diagnostic(code, message))
 
     def _has_heading(self, token: Token) -> bool:
-        """Whether a figure that does not name itself stands below its heading, for the first time."""
+        """Whether a figure that is named by its heading follows it, for the first time."""
         seen = self.report.phrases
         return token.name not in seen and (
             "latency" in seen or ("response_time" in seen and token.name != "latency_sum")
         )
 
     def _begin_report(self, checkpoint: Token | None = None) -> None:
-        """Begin another report of the same run; the one before it was no more than interim."""
+        """Begin another report of the same run, so that the previous one is an interim report."""
         if self.report.phrases:
             self.interim.append(self.report)
         self.reader.report = Report(self.first.text, checkpoint)
 
     def _read_interval(self, token: Token) -> None:
-        """Keep a line of the report interval, unless a checkpoint set back what it counts."""
+        """Store a line of the report interval, unless a checkpoint has reset its counters."""
         begin, self.last_interval = self.last_interval, int(token["time"] or "")
         checkpoint = self.report.checkpoint
         if checkpoint is None or int(checkpoint["time"] or "") <= begin:
             self.intervals.append(token)
 
     def close(self) -> Iterator[Record]:
-        """Yield what the log is: a run of fileio, or a remark on what else."""
+        """Yield the run of a fileio log, or a diagnostic that says what else it is."""
         stretch = Token(UNREAD, self.first.text, self.first.start, self.last.end)
         if self.phrases & ONLY_FILEIO:
             yield from self._run()
@@ -285,7 +285,7 @@ class _OpenLog:
         yield from diagnostics(checks(run, is_interim=bool(self.interim), lacks_bins=bool(strange)), text)
 
     def _settings(self) -> Iterator[Setting]:
-        """Yield the settings; a command without a prompt, and apart from the log, is what somebody says ran."""
+        """Yield the settings; those of a command without a prompt, apart from the log, are stated."""
         stated = self.stated and self.command is not None and self.command["prompt"] is None
         for setting in self.reader.settings:
             yield replace(setting, origin="stated") if stated and setting.origin == "command" else setting

@@ -1,4 +1,4 @@
-"""Figures over time of a sysbench run: ``--report-interval``, and the reports at ``--report-checkpoints``."""
+"""Series of a sysbench run: ``--report-interval``, and the reports at ``--report-checkpoints``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fsbench_kit.model.records import Block, Diagnostic
 
 
 def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
-    """Yield the series of bandwidth, of fsyncs, and of the latency's percentile."""
+    """Yield the series of bandwidth, fsyncs and the latency percentile."""
     times = [float(token["time"] or "") for token in intervals]
     lines = [token.line for token in intervals]
     for operation, metric, factor in (
-        ("read", "bandwidth", 2**20),  # 0.5 says MB/s and means MiB/s
+        ("read", "bandwidth", 2**20),  # 0.5 prints MB/s but means MiB/s
         ("write", "bandwidth", 2**20),
         ("other", "iops", 1),
     ):
@@ -52,7 +52,7 @@ def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
 
 
 def of_checkpoints(interim: Sequence[Report], first: Token) -> Iterator[Block | Diagnostic]:
-    """Yield the rates and latencies of the interim reports of a log, each at the time of its report."""
+    """Yield series of rates and latencies from interim reports, and a diagnostic for each report."""
     points: dict[tuple[str, str, str], list[tuple[float, float, int | None]]] = {}
     for report in interim:
         where = report.checkpoint or report.first or first
