@@ -22,7 +22,7 @@ else:
 
 
 LIMIT: Final = 2**31
-"""The maximum number of bytes, uncompressed, to read from a file: a small file can unpack to an endless one."""
+"""The maximum number of bytes, uncompressed, to read from a file: a small one can expand without end."""
 
 _PACKED: Final[tuple[tuple[bytes, Callable[[io.BufferedReader[_Rejoined]], io.BufferedIOBase]], ...]] = (
     (b"\x1f\x8b", lambda packed: gzip.GzipFile(fileobj=packed)),

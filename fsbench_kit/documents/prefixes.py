@@ -115,4 +115,4 @@ def _is_log(prefix: _Prefix, bare: str) -> bool:
 
 
 PREFIXES: Final = tuple(_finder(prefix) for prefix in _PREFIXES)
-"""For each kind of prefix, what finds it; a log can have several, one before the other."""
+"""A function for each kind of prefix that finds it; a log can have several, one after the other."""

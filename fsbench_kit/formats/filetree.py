@@ -9,8 +9,8 @@ The log is a CSV file with one figure per row, which applies to one or several f
 
 Lines like ``# files = 7500`` below the heading, which the package's own workload writes, are settings of all runs.
 
-Each filesystem is a run; the runs share the file. Figures are rounded to the last digit printed. The ``percent``
-of ``cpu`` refer to one processor's time, those of ``capacity`` to the partition.
+Each filesystem is a run; the runs share the file. Figures are rounded to the last digit printed. A ``percent``
+of ``cpu`` refers to one processor's time, one of ``capacity`` to the partition.
 
 Qualifiers:
 

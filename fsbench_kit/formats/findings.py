@@ -1,7 +1,7 @@
 """Findings of cross-checks, in the figures of one run or of many runs with the same layout at once.
 
-A check is written once for both cases. It takes a `fsbench_kit.model.records.Run` whose measurements have, as
-`value`, `low`, `high` and `text`, those of one run or columns over many runs, and yields a `Finding` for each
+A check is written once for both cases. It takes a `fsbench_kit.model.records.Run` in whose measurements `value`,
+`low`, `high` and `text` are single values for one run, or columns for many runs, and yields a `Finding` for each
 possible problem::
 
     def checks(run):

@@ -15,11 +15,12 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
     delete: 28161.081/sec, delete/3.551 secs, delete_sync/0.951 secs
 
 Each ``# <filesystem>`` starts a run; the lines above the rule apply to all that follow. ``# data``, ``# threads``
-and ``# engine`` are printed by the package's workload only. Data of which ``30 % of every 4096 bytes are zeros,
-the others random`` can be compressed by that share. The engine is the language of the loops that create the files,
-C or Python. ``file_create`` is the number of files. ``write:`` is files per second without the sync, ``write/``
-and ``write_sync/`` are the seconds of the step and of the sync after it. All figures are rounded to three
-decimals. The step times determine the rates (files / seconds = rate), which is checked.
+and ``# engine`` are printed by the package's workload only. Data of which
+``30 % of every 4096 bytes are zeros, the others random`` can be compressed by that share. The engine is the
+language of the loops that create the files, C or Python. ``file_create`` is the number of files. ``write:`` is
+files per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the step and of the sync after
+it. All figures are rounded to three decimals. The step times determine the rates (files / seconds = rate), which
+is checked.
 
 A repeated step or number of files belongs to another run whose heading was lost in copying.
 """

@@ -16,7 +16,7 @@ FORMS: Final = ("CSV", "text", "HTML")
 """The forms of prints, the most precise first."""
 
 ENOUGH: Final = 0.5
-"""The share of figures that must agree for two prints to be of one run with contradictions."""
+"""The share of figures that must agree for two prints to be of one run; the others are contradictions."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ _OPTIONS: Final[OptionNames] = {
     **{flag: (f"iozone.{flag}", _in_kib) for flag in ("-g", "-n", "-q", "-y", "-S")},
 }
 _FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:t:Tu:U:vV:wWxX:y:Y:zZ+:"
-# The word after one of these belongs to it: -+p 30. OptionNames of this kind are all spelled -+ and a letter.
+# The next word belongs to these options: -+p 30. They all consist of -+ and a letter.
 _OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 _NUMBERS: Final = frozenset({"-g", "-i", "-j", "-l", "-n", "-q", "-r", "-s", "-t", "-u", "-y", "-S"})
 _NUMBER: Final = re.compile(r"\d+[kmgtKMGT]?|.*\$.*")

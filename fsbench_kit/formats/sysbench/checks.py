@@ -91,7 +91,7 @@ def _intervals(
     settings: Mapping[str, str],
     threads: Mapping[str, Sequence[Measurement]],
 ) -> tuple[dict[str, Interval], dict[str, Any]]:
-    """Return the intervals of figures and of the settings used with them; and for some names, where they apply."""
+    """Return the intervals of figures and settings by name, and flags for names that do not always apply."""
     known = {
         name: Interval(item.low, item.high)
         for name, item in figures.items()
