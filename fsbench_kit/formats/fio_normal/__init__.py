@@ -40,8 +40,8 @@ The rules of its output, from fio's ``stat.c``, ``client.c`` and ``lib/num2str.c
 - The buckets ``lat (usec)   : 2=28.10%`` are of completion latencies, over all directions.
 - The date on the line of a job is that of the report, at the end of the run.
 - The ``aggr...`` figures of a disk are means over its members (the utilisation: their maximum). Their part is
-  ``<disk>/members``; similarly, latencies of one priority have the part ``<job>/prio 1/0/0`` or ``<job>/high
-  prio``.
+  ``<disk>/members``; similarly, latencies of one priority have the part ``<job>/prio 1/0/0`` or
+  ``<job>/high prio``.
 - With ``unified_rw_reporting=both`` fio 3.33 prints no sum of bytes in ``mixed: IOPS=0, BW=0 (0)``: it is missing.
 - The figures in parentheses on a ``steadystate`` line are scaled twice, and are ignored.
 
