@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     import altair as alt
+    from altair.utils.plugin_registry import PluginEnabler
 
 FONT: Final = '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 INK: Final = "#1f2933"
@@ -37,7 +36,7 @@ DARK: Final = {
 """The colours of charts -> what they are on a dark page."""
 
 
-def themed() -> AbstractContextManager[object]:
+def themed() -> PluginEnabler[Any, alt.theme.ThemeConfig]:
     """Have Altair draw all charts in this theme from now on; as a context, only those inside of it."""
     import altair as alt  # noqa: PLC0415  # pages need the colours alone
 
