@@ -76,7 +76,8 @@ def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) 
     _bounds(groups, _where(censored & ~refused & (fewest > 1)), found, options)
 
     usable = ~(nothing | censored | refused)
-    found.put_ratios(samples.of(_where(usable)))
+    runs = samples.of(_where(usable))
+    found.put_ratios(runs)
     found.put(_where(usable), estimand="ratio of geometric means")
 
     k_a, k_b = (groups.of(role, "averaged_over").to_series().fill_null(1).to_numpy() for role in ROLES)
@@ -97,7 +98,7 @@ def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) 
     _predict(samples.of(_where(predicted & (n_a == 1))).swapped(), found, options, inverse=True)
 
     found.put(_where(usable), over="runs")
-    intervals(design, samples.of(_where(usable & (fewest > 1))), found, options)
+    intervals(design, runs.where(runs.fewest > 1), found, options)
     return found
 
 
@@ -137,16 +138,16 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     A run's figure lies anywhere between the values that print like it, so that the ratio of geometric means lies
     between those of the ends.
     """
-    n = groups.table["n"].to_numpy()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = [np.log(groups.measurements[name].to_numpy()[groups.order]) for name in ("value", "low", "high")]
-        value, low, high = (np.add.reduceat(ends, groups.first) / n if n.size else ends for ends in logs)
+    value = found.samples.mean_logs()
+    low, high = (Sampler(groups, end).mean_logs() for end in ("low", "high"))
+    with np.errstate(invalid="ignore"):
         below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # what is unknown adds nothing
+        printed = high - low
     a, b = (groups.pairs[role].to_numpy()[rows] for role in ROLES)
     bounds = stats.rounding_ratio(np.exp(low[a]), np.exp(high[a]), np.exp(low[b]), np.exp(high[b]))
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
     found.put(rows, down=below[b] + above[a], up=above[b] + below[a])
-    found.rounding = np.where(np.isfinite(high - low), high - low, below + above) / 2  # of a range, too
+    found.rounding = np.where(np.isfinite(printed), printed, below + above) / 2  # of a range, too
 
 
 def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOptions) -> None:

@@ -13,7 +13,7 @@ from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.groups import Groups, Runs
-    from fsbench_kit.stats.result import Bools, Ints
+    from fsbench_kit.stats.result import Bools, Floats, Ints
 
 
 class Samples(NamedTuple):
@@ -66,8 +66,12 @@ class Sampler:
         if groups.size and (np.diff(groups) == 1).all():  # a view of neighbours takes no time
             some = slice(groups[0], groups[-1] + 1)
         width = self._n[groups].max(initial=0)
-        values, present = self._runs.values, self._runs.present
-        return Sample(np.asfortranarray(values[some, :width]), np.asfortranarray(present[some, :width]))
+        return self._runs[some, slice(width)]
+
+    def mean_logs(self) -> Floats:
+        """Return the mean logarithm of each group; it is not finite where a figure has none."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._runs.log().mean()
 
     def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order in which they were started; that of all is known."""

@@ -68,9 +68,12 @@ class Sample:
     values: Floats
     present: Bools
 
-    def __getitem__(self, cells: NDArray[Any]) -> Sample:
-        """Return the selected cells."""
-        return Sample(np.asfortranarray(self.values[cells]), np.asfortranarray(self.present[cells]))
+    def __getitem__(self, cells: NDArray[Any] | tuple[NDArray[Any] | slice, slice]) -> Sample:
+        """Return the selected cells, with their logarithms if these were taken before."""
+        some = Sample(np.asfortranarray(self.values[cells]), np.asfortranarray(self.present[cells]))
+        if "_logs" in self.__dict__:
+            some.__dict__["_logs"] = Sample(np.asfortranarray(self._logs.values[cells]), some.present)
+        return some
 
     @cached_property
     def n(self) -> Ints:
