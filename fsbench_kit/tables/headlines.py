@@ -63,7 +63,9 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
         said += told
         if max(map(len, of_verdicts)) < between.height:  # or it is told already
             tallied.append(between)
-    return [*said, *summary(pl.concat(tallied))] if tallied else said
+    if tallied:
+        said += [text for text in summary(pl.concat(tallied)) if text not in said]  # a single effect is, mostly
+    return said
 
 
 _ASKED: Final = (
