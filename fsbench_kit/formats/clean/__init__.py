@@ -1,22 +1,22 @@
-r"""Reads many logs together: one of each kind as always, the others by their numbers alone.
+r"""Reads many logs together: one of each kind is parsed, the others are read by their numbers alone.
 
-A log is of the kind of another one where the two differ in nothing but their numbers, and in the blanks that fill
-up a number's column. The first log of a kind is read by its format's `parse`. It is the example of its kind if it
-is one run from its first to its last character, and nothing is to be said about it but what the format's
-cross-checks find: then each figure says at which number it stands and how it is printed
-(`fsbench_kit.model.records.How`), and in the other logs the number at that place is read in the same way, as a
-column over all of them. So this module knows no format, and what it reads is what `parse` reads:
+Two logs are of one kind if they differ in nothing but their numbers and the blanks that pad them. The first log of
+a kind is read by its format's `parse`. It becomes the example of its kind if it consists of exactly one run, and
+has no diagnostics except those of the format's cross-checks. Each figure then has a known number in the log and is
+printed in a known way (`fsbench_kit.model.records.How`), and in the other logs the same number is read in the same
+way, as a column over all of them. This module therefore does not depend on any format, and reads exactly what
+`parse` reads:
 
-- A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
-  which the format says what depends on them (`Clean.free`).
-- A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
-- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`), or
+- Numbers that are not figures (versions, ranks) must be equal to those of the example, except for dates, and for
+  settings of which the format declares what depends on them (`Clean.free`).
+- A figure is 0 if and only if it is 0 in the example, because much may depend on that (except for `Clean.zeros`).
+- A figure has the unit that it has in the example, unless the format declares what others mean (`Clean.units`), or
   another log has that line (`Clean.lines`).
-- The figures of the example are read as a column too, and have to be what `parse` makes of them.
-- The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
+- The figures of the example are read as a column, too, and must be equal to those of `parse`.
+- The cross-checks (`Clean.checks`) are applied to the columns, and must find in the example what `parse` finds.
 
-What is left over is for `parse`, which says what is wrong with it. An example is remembered: it is read along with
-the logs of its kind that come later.
+All other logs are left to `parse`, which reports what is wrong with them. Examples are remembered, and read along
+with later logs of their kind.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ __all__ = ["Clean", "CleanLogs", "Free", "read"]
 
 
 def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
-    """Read the logs among some texts that are printed alike.
+    """Read the logs with the same layout among some texts.
 
     Parameters
     ----------
     texts
-        Of whole files in UTF-8.
+        The contents of whole files.
 
     Returns
     -------
     tuple
-        The logs of each format, by its name, and the indexes of the texts that are left over.
+        The logs of each format, by its name, and the indices of the texts that were not read.
 
     Examples
     --------
@@ -82,21 +82,21 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
 
 
 def _plain(kind: str, layout: Layout | None) -> str:
-    """Return what logs have in common that are alike but for units."""
+    """Return the part of a log that is the same if units differ."""
     return UNIT.sub("\0", kind) if layout is None else layout.plain
 
 
 _EXAMPLES: Final[dict[str, list[Example]]] = {}
-"""The examples of logs that were read before, by what these have in common."""
+"""Examples from earlier reads, by the common part of their logs."""
 
 _MOST: Final = 128
-"""So many of these have examples, and so many examples each; of longer logs none."""
+"""The maximum number of keys, and of examples for each; longer logs are not remembered."""
 
 _LONGEST: Final = 2**14
 
 
 def _remember(group: Group) -> None:
-    """Keep those examples of a group that have shown to be some."""
+    """Remember the examples of a group if other logs were read like them."""
     for example in group.examples if len(group.logs) > len(group.examples) else ():
         log = example.log
         if log.at >= 0 and len(log.raw) <= _LONGEST:
@@ -108,7 +108,7 @@ def _remember(group: Group) -> None:
 
 
 def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]:
-    """Return the logs of examples, by what they have in common; their numbers are taken in."""
+    """Return the logs of remembered examples, by their common part, and add their numbers to `numbers`."""
     found = {plain: _EXAMPLES.get(plain, []) for plain in plains}
     firsts = iter(numbers.add([example.log.chars for some in found.values() for example in some]))
     ats = count(-1, -1)
@@ -119,11 +119,11 @@ def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]
 
 
 _MOST_FAILURES: Final = 8
-"""So many logs of a kind are tried as its example."""
+"""The maximum number of logs of a kind that are tried as examples."""
 
 
 def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
-    """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
+    """Find examples for logs that differ in units at most, and yield the indices of those that have none."""
     owner = _owner(logs[0])
     clean = _clean(owner) if owner is not None else None
     if owner is None or clean is None:
@@ -157,7 +157,7 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
 
 
 def _owner(log: Log) -> formats.Format | None:
-    """Return the one format whose signatures stand in a log, and in all that are alike but for units."""
+    """Return the only format whose signatures occur in a log; it is the same for logs that differ in units."""
     if log.example is not None:
         return log.example.owner
     owners = {id(owner): owner for _, owner in formats.sniff(log.chars)}.values()
@@ -169,7 +169,7 @@ def _clean(owner: formats.Format) -> Clean | None:
 
 
 def _joined(groups: Iterable[Group]) -> Iterator[Group]:
-    """Join groups of logs that differ in settings alone."""
+    """Join groups of logs that differ in settings only."""
     alike: dict[object, list[Group]] = defaultdict(list)
     for group in groups:
         alike[group.examples[0].figures_alone()].append(group)

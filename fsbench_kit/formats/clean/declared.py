@@ -1,4 +1,4 @@
-"""What a format says of its logs, so that they can be read together."""
+"""What a format declares about its logs so that they can be read together."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Free(NamedTuple):
     Attributes
     ----------
     written
-        Returns its value, by the number that is printed; ``None`` for a whole number of something.
+        A function that returns its value, given the number as printed; ``None`` for an integer, possibly scaled.
     columns
-        Those of measurements that repeat it, where it is such a number.
+        The columns of measurements that repeat it, if it is an integer.
     """
 
     written: Callable[[str], str] | None = str
@@ -30,37 +30,41 @@ class Free(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Clean:
-    """What a format says of its logs.
+    """What a format declares about its logs.
 
     Attributes
     ----------
     checks
-        The cross-checks that `parse` makes last, of a run whose measurements may be columns over many; see
+        The cross-checks that `parse` makes last, for a run whose measurements may be columns over many runs; see
         `fsbench_kit.formats.findings`.
     remarks
-        Codes of other diagnostics, which come before those and depend on no figure but those that they show.
+        The codes of other diagnostics, which precede those of the checks and depend only on the figures that they
+        show.
     same_runs
-        Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
+        A function that returns whether `parse` finds the same run in a log as in the example, if figures decide
+        that.
     free
         Settings that may differ between logs that are read together.
     zeros
-        Figures, by `fsbench_kit.model.records.How.name`, of which nothing depends on whether they are 0.
+        Figures, by `fsbench_kit.model.records.How.name`, for which it makes no difference whether they are 0.
     units
-        What may stand behind a figure -> its unit, and how it was shortened.
+        Suffix of a figure -> its unit and rounding.
     duration
         The metric that is the duration of a run.
     unplaced
-        What is on each line in which the place of a number does not tell what it is; ``None`` if it never does.
+        Text that marks lines in which the position of a number does not determine its meaning; ``None`` if none
+        do.
     date
-        Reads the date at which a run began, where C's ``ctime`` has printed it.
+        A function that parses the date at which a run began, as printed by C's ``ctime``.
     is_date_of_end
-        Whether that is when it ended; the last one, if there are several.
+        Whether the date is that of the end; the last one, if there are several.
     settle
-        Sets the ends of figures, in their columns, that depend on other figures.
+        A function that sets the bounds of figures that depend on other figures, in columns.
     are_settings_apart
-        Whether the cross-checks depend on no setting, so that they can be made over logs with different ones.
+        Whether the cross-checks do not depend on settings, so that logs with different settings can be checked
+        together.
     lines
-        In which of their lines logs may differ and yet be of one kind.
+        The lines in which logs of one kind may differ.
     """
 
     checks: Callable[[Run], Iterable[Finding]]
@@ -78,7 +82,7 @@ class Clean:
     lines: Lines | None = None
 
     def clock(self, dates: Sequence[str]) -> dict[str, datetime | None]:
-        """Return when a run began and when it ended, by the dates that are printed."""
+        """Return when a run began and ended, given the dates in its log."""
         which, name = (-1, "ended_at") if self.is_date_of_end else (0, "started_at")
         found = self.date(dates[which]) if self.date is not None and dates else None
         return {"started_at": None, "ended_at": None} | {name: found}

@@ -1,4 +1,4 @@
-"""The example of a kind of logs: one that was read by its format, and where in it the figures stand."""
+"""The example of a kind of logs: a log that was read by its format, with the positions of its figures."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How
 
 
 class Figure(NamedTuple):
-    """Where a measurement of an example stands.
+    """The position of a measurement in an example.
 
     Attributes
     ----------
     place
-        The number that it is, or ``None`` where it is none and the same in all logs.
+        Its number in the log, or ``None`` if it is not a number and the same in all logs.
     printed
-        How; all of its text where it is no number.
+        How it is printed; its whole text if it is not a number.
     has_unit
-        Whether that is a unit in whose place another one may stand.
+        Whether the text after the number is a unit that may be replaced by another one.
     """
 
     place: int | None
@@ -49,26 +49,26 @@ class Example:
     Attributes
     ----------
     owner, clean
-        Its format, and what that says of its logs.
+        Its format, and what that declares about its logs.
     words
         Its numbers.
     remarks, said
-        What is said of it before the cross-checks, and what these find.
+        The diagnostics before the cross-checks, and those of the cross-checks.
     free
-        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with,
-        if it is.
+        Setting -> its number, for those that may differ within a kind, and the factor that the number is
+        multiplied by, if any.
     points
-        For each series the numbers that its values are.
+        The numbers of each series.
     samples
-        Measurement -> the number that tells over how many samples it is taken.
+        Measurement -> the number of its samples.
     bins
-        Those that all logs have.
+        The bins that all logs of the kind have.
     shares
-        Bin -> the number that its share is.
+        Bin -> the number of its share.
     identity
-        What each word of the run's identity is: a number, or a date, which is counted from the last one, below 0.
+        What each value of the run's identity is: a number or, below 0, a date counted from the last one.
     anchors
-        Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
+        The start and end of phrases that diagnostics show: byte -> piece of the text, and offset in it.
     """
 
     owner: formats.Format
@@ -89,9 +89,9 @@ class Example:
 
     @classmethod
     def of(cls, owner: formats.Format, clean: Clean, log: Log) -> Example | None:
-        """Return a log as an example, or ``None`` where it cannot vouch for others."""
+        """Return a log as an example, or ``None`` if it cannot be one."""
         if log.example is not None:
-            (example := copy(log.example)).log = log  # with what else was found out about it
+            (example := copy(log.example)).log = log  # keeps what was computed for it
             return example
         text = log.text
         records = list(owner.parse(text))
@@ -149,7 +149,7 @@ class Example:
 
     @cached_property
     def text(self) -> Text:
-        """What was read."""
+        """The text that was read."""
         return self.log.text
 
     @cached_property
@@ -160,7 +160,7 @@ class Example:
         return [*ends, np.array([item.share for item in self.bins], np.float64)]
 
     def figures_alone(self) -> object:
-        """Return all that matters of it but its settings and what its figures are."""
+        """Return everything relevant about it except its settings and the values of its figures."""
         run = self.run
         return (
             *map(self._figure_alone, run.measurements, self.figures),
@@ -176,7 +176,7 @@ class Example:
         )
 
     def _gaps(self, log: Log) -> tuple[int, ...]:
-        """Return where a log has lines that others may lack, if it matters which pieces of a log phrases are."""
+        """Return where a log has optional lines, if the phrases of diagnostics depend on that."""
         return tuple(cell.gap for cell in log.layout.cells) if log.layout is not None and self.anchors else ()
 
     def _figure_alone(self, item: Measurement, figure: Figure) -> object:
@@ -185,7 +185,7 @@ class Example:
         return _figure_of(item), printed, line, item.value is None, item.low is None, item.high is None
 
     def teaches(self, lore: Lore, numbers: Numbers) -> bool:
-        """Keep what can be seen on its lines; return whether that agrees with what others have shown."""
+        """Add what its lines show to the lore; return whether that agrees with earlier logs."""
         layout = self.log.layout
         if layout is None:
             return True
@@ -200,7 +200,7 @@ class Example:
 
     @cached_property
     def zeros(self) -> list[State | None]:
-        """What a 0 is in the place of each measurement, if it may be one and is no figure like any other."""
+        """The state of each measurement if it is 0; ``None`` if it must not be 0 or 0 is an ordinary value."""
         hows = [item.how for item in self.run.measurements]
         return [
             how.zero
@@ -213,7 +213,7 @@ class Example:
         ]
 
     def sorted(self, logs: list[Log], numbers: Numbers) -> list[list[Log]]:
-        """Return the logs of which this is the example, and the others in groups that may have their own."""
+        """Return the logs that can be read like this example, and groups of others that need their own."""
         if len(logs) == 1:
             return [logs]
         at = places(logs)
@@ -242,7 +242,7 @@ class Example:
         date = self.clean.date
         groups: dict[object, list[Log]] = {}
         for log, own, other, flag in zip(logs, codes[:, of_runs].tolist(), others, flags, strict=True):
-            which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
+            which_are_same = tuple(map(own.index, own))  # distinguishes jobs
             is_dated = date is None or all(date(each) is not None for each in log.dates)
             others_alike = of_kinds.get(log.kind), which_are_same, self._gaps(log), is_dated
             groups.setdefault((other.tobytes(), flag.tobytes(), others_alike), []).append(log)
@@ -267,13 +267,13 @@ def _figure(item: Measurement, numbers: Mapping[int, int], words: Sequence[str],
 
 
 def _is_told(remark: Diagnostic, item: Measurement) -> bool:
-    """Whether a remark can have a figure in its message, which stands in the phrase that it shows."""
+    """Whether the message of a remark may contain a figure that is in the phrase that it shows."""
     is_shown = remark.start is None or remark.end is None or remark.start <= (item.start or 0) < remark.end
     return is_shown and item.text in re.findall(NUMBER, remark.message)
 
 
 def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[int, int | None]:
-    """Return which numbers the shares of some bins are, by the places of these; ``None`` where it is not known."""
+    """Return the number of each bin's share, by the index of the bin; ``None`` if it is unknown."""
     starts: list[int | None] = []
     for each in Distributions.of(run.bins).columns:
         starts += each.starts.tolist() if each.starts is not None else [None] * len(each)
@@ -282,7 +282,7 @@ def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[i
 
 
 def _identity(log: Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
-    """Return what each word of a run's identity is; see `Example`."""
+    """Return what each value of a run's identity is; see `Example`."""
     dates = [log.byte(date.start()) for date in re.finditer(DATE, log.chars)]
     return [
         dates.index(start) - len(dates) if start in dates else numbers.get(start) for start in run.identity_starts
@@ -292,7 +292,7 @@ def _identity(log: Log, run: Run, numbers: Mapping[int, int]) -> list[int | None
 def _free(
     clean: Clean, words: Sequence[str], run: Run, numbers: Mapping[int, int]
 ) -> Iterator[tuple[int, tuple[int, int | None]]]:
-    """Yield the settings that may differ between logs: which number each is, and what that is multiplied with."""
+    """Yield the settings that may differ between logs: the number of each, and the factor it is multiplied by."""
     keys = [setting.key for setting in run.settings]
     for position, setting in enumerate(run.settings):
         number = numbers.get(setting.start) if setting.start is not None else None
@@ -312,9 +312,9 @@ def _free(
 def _anchors(
     chars: str, edges: Sequence[int], text: Text, offsets: Iterable[int]
 ) -> Iterator[tuple[int, tuple[int, int] | None]]:
-    """Yield some bytes, and by which piece they stand, and how far behind its start; ``None`` inside a number.
+    """Yield bytes with their piece of the text and their offset in it; ``None`` for bytes inside numbers.
 
-    Pieces are numbers and what stands between them, in turns; at `edges` a piece ends, and the next one begins.
+    Pieces are alternately text and numbers; `edges` are the boundaries between them.
     """
     starts = [0, *edges]
     for offset in sorted(set(offsets)):
@@ -326,5 +326,5 @@ def _anchors(
 
 
 def span_of(item: Diagnostic) -> tuple[int, int] | None:
-    """Return from which byte to which a diagnostic's phrase stands, if it shows one."""
+    """Return the first and last byte of a diagnostic's phrase, if it shows one."""
     return (item.start, item.end) if item.start is not None and item.end is not None else None

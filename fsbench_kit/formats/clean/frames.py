@@ -1,4 +1,4 @@
-"""What was read of logs, as frames."""
+"""Combines the contents of logs into frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fsbench_kit.model.schema import SCHEMAS
 class CleanLogs:
     """Columns of `fsbench_kit.model.records` for many logs; ``log`` is the index of each row's log.
 
-    A run's identity is null or a list of words: what it is and its value, in turns.
+    The identity of a run is null or a list of alternating names and values.
     """
 
     runs: pl.DataFrame
@@ -34,7 +34,7 @@ class CleanLogs:
 
 
 def _schema(name: str, *left_out: str) -> dict[str, Any]:
-    """Return the columns of a frame, as it has them in the end, but for some."""
+    """Return the columns of a final frame, without some of them."""
     return {column: kind for column, kind in SCHEMAS[name].items() if column not in left_out}
 
 
@@ -52,7 +52,7 @@ _SAID: Final = {"log": pl.Int64()} | _schema("diagnostics", "source", "severity"
 
 @dataclass
 class _Table:
-    """Rows of examples, and which of them each log has, with the columns that differ between logs."""
+    """Rows of examples, the rows of each log among them, and the columns that differ between logs."""
 
     schema: dict[str, Any]
     rows: list[tuple[Any, ...]] = field(default_factory=list)
@@ -63,18 +63,18 @@ class _Table:
     def add(
         self, rows: Sequence[tuple[Any, ...]], logs: Indexes, picks: Indexes | None = None, /, **own: Any
     ) -> None:
-        """Add rows of some logs.
+        """Add the rows of some logs.
 
         Parameters
         ----------
         rows
-            Those of each log, or all of which each has some.
+            The rows that each log has or, with `picks`, from which the rows of each log are picked.
         logs
             The logs.
         picks
-            Which these are, a row for each log.
+            The indices of each log's rows, one row per log.
         own
-            Columns over all of these rows, log by log; ``None`` where the rows have what is in them.
+            Columns over all of these rows, log by log; ``None`` to use the values in `rows`.
         """
         picks = np.tile(np.arange(len(rows)), (len(logs), 1)) if picks is None else picks
         self.picks.append(len(self.rows) + picks.ravel())
@@ -92,7 +92,7 @@ class _Table:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
         logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
         order = np.argsort(logs, kind="stable")
-        order = order[np.searchsorted(logs[order], 0) :]  # without those of examples that were read before
+        order = order[np.searchsorted(logs[order], 0) :]  # without remembered examples
         own = {
             name: self._column(name, examples[name], order)
             for name, parts in self.own.items()
@@ -108,7 +108,7 @@ class _Table:
             for values, picks in zip(self.own[name], self.picks, strict=True)
         ]
         if name == "line" or self.schema[name] == pl.Float64:
-            values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # which makes None NaN
+            values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # makes None NaN
             return pl.Series(name, values[order], nan_to_null=True).cast(self.schema[name])
         if len(texts := [part for part in parts if isinstance(part, pl.Series)]) == len(parts):
             return pl.concat(texts)[order].alias(name)
@@ -127,7 +127,7 @@ class Collector:
     said: list[Said] = field(default_factory=list)
 
     def add(self, read: Read, said: Iterable[Said]) -> None:
-        """Add logs that are read as their examples."""
+        """Add logs that are read like their examples."""
         group = read.group
         indexes = np.array([log.at for log in group.logs], dtype=np.int64)
         self.said += (item for item in said if item.log >= 0)
@@ -184,7 +184,7 @@ class Collector:
         self.measurements.add(rows, indexes, picks, **own, samples=samples, line=group.lines(items))
 
     def _add_loose_bins(self, group: Group) -> None:
-        """Add the bins on lines that not all logs have."""
+        """Add the bins on optional lines."""
         rows: dict[tuple[object, ...], int] = {}
         found = [
             (rows.setdefault(known, len(rows)), log.at, line, log.first + share)
@@ -232,7 +232,7 @@ def _row(item: Run | Setting | Measurement | Bin, schema: Iterable[str]) -> tupl
 
 
 def _identity(group: Group) -> list[list[str] | None]:
-    """Return what is printed of each run alone: what each thing is and its value, in turns."""
+    """Return the identity of each run as alternating names and values."""
     example = group.example
     words = [word for pair in example.run.identity for word in pair]
     if not words:
@@ -252,7 +252,7 @@ def _identity(group: Group) -> list[list[str] | None]:
 
 
 def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes]:
-    """Return the rows that measurements can be, by the settings that they repeat, or as a 0; and which are had."""
+    """Return the possible rows of measurements, by the settings that they repeat and by 0, and the picks."""
     example, repeated = group.example, group.repeated
     sets: dict[tuple[int, ...], int] = {}
     which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]

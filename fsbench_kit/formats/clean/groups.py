@@ -1,4 +1,4 @@
-"""Logs that are read as their example was: their figures as columns, and the cross-checks over these."""
+"""Reads logs like their example: their figures as columns, and the cross-checks over these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Group:
-    """Examples that differ in settings alone, and the logs that are read as they are; `which` of them each log."""
+    """Examples that differ in settings only, and logs that are read like them; `which` is the example of each."""
 
     examples: list[Example]
     lore: Lore
@@ -36,7 +36,7 @@ class Group:
     which: list[int] = field(default_factory=list)
 
     def fill(self, logs: Iterable[Log], owner: formats.Format) -> Iterator[int]:
-        """Take logs of which all lines are known, or can be learned; yield the indexes of the others."""
+        """Add the logs whose lines are all known or can be learned; yield the indices of the others."""
         for log in logs:
             number = 0
             if log.layout is not None and not self.lore.knows(log.layout, log.labels(self.numbers)):
@@ -59,16 +59,16 @@ class Group:
 
     @cached_property
     def at(self) -> Indexes:
-        """Where the numbers of each log stand in their column."""
+        """The positions of each log's numbers in the column of all numbers."""
         return places(self.logs)
 
     def words(self, places: Iterable[int]) -> list[list[str]]:
-        """Return the numbers at some places of the logs, for each place those of all logs."""
+        """Return the numbers at some places of the logs, as a list over all logs for each place."""
         words = self.numbers.words(self.at.T[list(places)].ravel())
         return [words[start : start + len(self.logs)] for start in range(0, len(words), len(self.logs))]
 
     def lines(self, items: Sequence[Measurement | Setting | Bin]) -> Floats | None:
-        """Return on which lines something stands, a row for each log, unless that is the same in all of them."""
+        """Return the lines of items, one row per log; ``None`` if they are the same in all logs."""
         if self.example.log.layout is None:
             return None
         columns = np.tile(np.array([item.line for item in items], dtype=np.float64), (len(self.logs), 1))
@@ -79,12 +79,12 @@ class Group:
 
     @cached_property
     def _lines(self) -> Floats:
-        """On which lines of each log those stand that all of them have."""
+        """The line numbers of each log's common lines."""
         return np.array([log.layout.lines for log in self.logs if log.layout is not None], dtype=np.float64)
 
     @cached_property
     def settings(self) -> dict[int, list[str]]:
-        """Those settings of the logs that may differ, by their places among all."""
+        """The settings that may differ, by their indices, with one value per log."""
         found = {}
         printed = self.words(number for number, _ in self.example.free.values())
         for (position, (_, factor)), texts in zip(self.example.free.items(), printed, strict=True):
@@ -94,14 +94,14 @@ class Group:
 
     @property
     def repeated(self) -> dict[str, list[int]]:
-        """The columns of measurements that repeat such settings."""
+        """The columns of measurements that repeat these settings."""
         keys, free = [item.key for item in self.example.run.settings], self.example.clean.free
         return {
             name: list(map(int, texts)) for at, texts in self.settings.items() for name in free[keys[at]].columns
         }
 
     def figures(self) -> tuple[Indexes, list[Printed], Indexes]:
-        """Return which numbers the measurements and shares are, how these are printed, and which way each is."""
+        """Return the positions of figures and shares, the ways in which they are printed, and the way of each."""
         example, logs = self.example, self.logs
         ways: dict[Printed, int] = {}
         of_numbers = [-1 if figure.place is None else figure.place for figure in example.figures]
@@ -139,9 +139,9 @@ SHARE: Final = Printed(How("%", "nearest"))
 
 @dataclass(eq=False)
 class Read:
-    """All figures of the logs of a group, a row for each log; and what is to be said of these.
+    """All figures of the logs of a group, one row per log.
 
-    The texts stand log by log in one column.
+    The texts are a single column, log by log.
     """
 
     group: Group
@@ -163,7 +163,7 @@ class Read:
         return Read(some, self.texts[of_rows], *(end[rows] for end in ends))
 
     def as_examples(self) -> tuple[Read | None, list[Said], list[int]]:
-        """Return what is read like the examples, what is to be said of it, and the indexes of all other logs."""
+        """Return what can be read like the examples, its diagnostics, and the indices of all other logs."""
         group, example = self.group, self.group.example
         run = self._run()
         if example.clean.settle is not None:
@@ -195,7 +195,7 @@ class Read:
         return self, said, []
 
     def _run(self) -> Run:
-        """Return the example's run with columns over the logs in its measurements and settings."""
+        """Return the run of the example with columns over the logs in its measurements and settings."""
         group, example = self.group, self.group.example
         columns = {name: np.array(values) for name, values in group.repeated.items()}
         lines = group.lines(example.run.measurements)
@@ -219,7 +219,7 @@ class Read:
         return replace(example.run, measurements=tuple(many), settings=tuple(settings))
 
     def _said(self, run: Run) -> Iterator[Said]:
-        """Yield what is to be said of the logs; of each in its order."""
+        """Yield the diagnostics of the logs, in order for each log."""
         example = self.group.example
         every = np.arange(len(self.group.logs))
         ats = np.array([log.at for log in self.group.logs])
@@ -248,7 +248,7 @@ class Read:
             yield from map(Said, ats[rows].tolist(), repeat(finding.code), messages, *shown)
 
     def _shown(self, rows: NDArray[np.intp], phrase: tuple[int, int]) -> Iterable[Iterable[Any]]:
-        """Return where the phrase of an example stands in some of the logs: lines, starts, ends and excerpts."""
+        """Return where a phrase of the example is in some of the logs: lines, starts, ends and excerpts."""
         group, example = self.group, self.group.example
         starts, ends = (
             (self._starts[rows, piece] + behind).tolist()
@@ -267,7 +267,7 @@ class Read:
 
     @cached_property
     def _starts(self) -> Indexes:
-        """Where the pieces of each log start: its numbers, and what stands between these, in turns."""
+        """Where the pieces of each log start, which are alternately text and numbers."""
         group = self.group
         kinds = {log.kind for log in group.logs}
         of_kinds = {kind: [len(piece) for piece in kind.split("\0")[:-1]] for kind in kinds}
@@ -280,7 +280,7 @@ class Read:
 
 
 class Said(NamedTuple):
-    """What is said of a log: the columns of a `fsbench_kit.model.records.Diagnostic`."""
+    """A diagnostic of a log: the columns of a `fsbench_kit.model.records.Diagnostic`."""
 
     log: int
     code: str
@@ -296,7 +296,7 @@ class Said(NamedTuple):
 
 
 def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
-    """Yield the figures of the logs of each group; those of all groups are read together."""
+    """Yield the figures of the logs of each group, which are read together for all groups."""
     found = [group.figures() for group in groups]
     starts = np.cumsum([0, *(len(hows) for _, hows, _ in found)])
     read = numbers.quantities(
@@ -311,7 +311,7 @@ def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
 
 
 def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], columns: Sequence[Floats]) -> Read:
-    """Put what was read of the numbers of a group in place of what its example has there."""
+    """Replace the values of a group's example by the values of its logs."""
     example, width = group.example, len(group.example.figures)
     texts = group.numbers.text[at[:, :width].ravel()]
     if any(suffixes):

@@ -1,10 +1,10 @@
-r"""Lines in which logs may differ and yet be of one kind: in units, or in that they are there at all.
+r"""Lines in which logs of one kind may differ: in their units, or in whether they are present.
 
-Which unit suits a figure depends on its size, and so does which buckets of a distribution hold anything: no two
-reports are printed quite alike. But each line of such a report tells by itself how its figures are printed. So
-what was seen on a line of one log (see `Lore`) is known of the same line in all others.
+The unit of a figure depends on its size, as do the buckets of a distribution that are not empty, so that hardly
+any two reports have exactly the same layout. But each line of a report shows by itself how its figures are
+printed: what was learned from a line of one log (see `Lore`) applies to the same line in all others.
 
-Lines are taken from a log's kind (see `fsbench_kit.formats.clean`), in which each number is a ``\0``.
+Lines are taken from the kind of a log (see `fsbench_kit.formats.clean`), in which each number is a ``\0``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from fsbench_kit.model.records import Bin, How
 
 @dataclass(frozen=True)
 class Lines:
-    """What a format says of its lines.
+    """What a format declares about its lines.
 
     Attributes
     ----------
     sign
-        What stands in all of its logs.
+        Text that all of its logs contain.
     unit
-        What may differ within a line.
+        Matches the parts of a line that may differ.
     goes_on
-        Matches the beginning of a line whose units are told by one before it.
+        Matches the beginning of lines whose units are shown by an earlier line.
     bins
-        Matches a line that may be there or not. Its numbers are labels of bins and their shares, in turns.
+        Matches optional lines. Their numbers are alternately labels of bins and shares.
     """
 
     sign: str
@@ -45,18 +45,18 @@ class Lines:
 
 
 class LabelledBin(NamedTuple):
-    """A bin on a line that may be there or not.
+    """A bin on an optional line.
 
     Attributes
     ----------
     gap
-        Before which of the other lines it stands.
+        The index of the common line that it precedes.
     line
         The number of its line in the log.
     name
-        What tells it from others but for its label.
+        What distinguishes it from others besides its label.
     number
-        Which of the log's numbers its label is, before its share.
+        The ordinal of its label among the log's numbers; its share follows.
     """
 
     gap: int
@@ -72,19 +72,19 @@ class Layout:
     Attributes
     ----------
     plain
-        All lines that have to be there, without what may differ in them.
+        All common lines, without the parts that may differ.
     heads
-        For each of those the line that tells its units, or nothing.
+        For each of these, the line that shows its units, or nothing.
     numbers
-        Of which of those each number is, in their order.
+        The index of the common line of each number, in order.
     kept
-        Which of the log's numbers these are.
+        The ordinals of these numbers among the log's numbers.
     lines
-        The number of each of those in the log.
+        The line number of each common line in the log.
     cells
-        The bins on the other lines.
+        The bins on the optional lines.
     labels
-        Which of the log's numbers the labels of these are.
+        The ordinals of their labels among the log's numbers.
     """
 
     plain: str
@@ -97,7 +97,7 @@ class Layout:
 
     @classmethod
     def of(cls, kind: str, lines: Lines) -> Layout:
-        """Tell the lines of a kind."""
+        """Return the lines of a kind."""
         plain: list[str] = []
         heads: list[str] = []
         numbers: list[int] = []
@@ -129,7 +129,7 @@ class Layout:
 
 @lru_cache(maxsize=2**12)
 def _line(line: str, lines: Lines) -> tuple[int, list[str] | None, str, bool]:
-    """Return how many numbers a line has, its bins' names if it may lack, itself without units, if it goes on."""
+    """Return a line's count of numbers, its bins if it is optional, itself without units, and if it continues."""
     if lines.bins.fullmatch(line):
         head, *pieces = line.split("\0")
         befores = [head, *pieces[1::2]][: len(pieces) // 2]
@@ -139,7 +139,7 @@ def _line(line: str, lines: Lines) -> tuple[int, list[str] | None, str, bool]:
 
 
 class Printed(NamedTuple):
-    """How a figure is printed, and what stands behind its number."""
+    """How a figure is printed, and the suffix of its number."""
 
     how: How
     suffix: str = ""
@@ -147,16 +147,16 @@ class Printed(NamedTuple):
 
 @dataclass
 class Lore:
-    """What was seen in some logs.
+    """What was learned from some logs.
 
     Attributes
     ----------
     printed
-        How a figure is printed, by its place and the line that tells the units.
+        How a figure is printed, by its place and the line that shows the units.
     bins
-        By a bin's name and the code of its label: its metric and its ends.
+        By the name of a bin and the code of its label: its metric and its ends.
     places
-        Before each line that has to be there: what bins are of.
+        By the index of a common line: what the bins before it measure.
     """
 
     printed: dict[tuple[int, str], Printed] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class Lore:
     heads: set[tuple[int, str]] = field(default_factory=set)
 
     def learn_bins(self, layout: Layout, labels: Sequence[int], bins: Sequence[Bin]) -> bool:
-        """Learn from bins on lines that may be there or not; return whether all that was seen agrees."""
+        """Learn from bins on optional lines; return whether everything learned so far agrees."""
         of_line: dict[int, list[Bin]] = defaultdict(list)
         for item in bins:
             of_line[item.line or 0].append(item)
@@ -184,14 +184,14 @@ class Lore:
         return True
 
     def knows(self, layout: Layout, labels: Sequence[int]) -> bool:
-        """Whether everything on the lines of a log was seen before."""
+        """Whether everything on the lines of a log is known."""
         return self.heads.issuperset(enumerate(layout.heads)) and all(
             cell.gap in self.places and (cell.name, label) in self.bins
             for cell, label in zip(layout.cells, labels, strict=True)
         )
 
     def bins_of(self, layout: Layout, labels: Sequence[int]) -> Iterator[tuple[tuple[object, ...], int, int]]:
-        """Yield the bins of a log on such lines: what they are, on which line, and which number is their share."""
+        """Yield the bins of a log on optional lines: what they are, their lines, and the numbers of shares."""
         for cell, label in zip(layout.cells, labels, strict=True):
             known = self.bins[cell.name, label]
             yield (*self.places[cell.gap], *(known or ())), cell.line, cell.number + 1

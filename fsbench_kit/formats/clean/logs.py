@@ -1,4 +1,4 @@
-"""Logs of which only the numbers are looked at."""
+"""Logs that are represented by their numbers."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Log(NamedTuple):
     Attributes
     ----------
     at
-        Which of the texts it is; below 0 if it is none of them.
+        The index of its text; below 0 for remembered examples.
     raw, chars
-        As it is, and with plain blanks for hard ones.
+        The text as it is, and with plain blanks instead of no-break spaces.
     dates
-        Those in it, which are of each run alone.
+        The dates in it, which differ between runs.
     kind
-        What stands between its numbers, without the blanks before a number.
+        The text between its numbers, without the blanks before numbers.
     first
-        Where its numbers begin in their column.
+        The start of its numbers in the column of all numbers.
     layout
-        Which of its lines are there in all logs of its kind; ``None`` where all of them are.
+        Its common and optional lines; ``None`` if all lines are common.
     example
-        What was read of it as an example before.
+        Its example, if it was read as one before.
     """
 
     at: int
@@ -52,47 +52,47 @@ class Log(NamedTuple):
 
     @property
     def dateless(self) -> str:
-        """It without its dates."""
+        """The text without its dates."""
         return re.sub(DATE, lambda date: "~" * len(date[0]), self.chars) if self.dates else self.chars
 
     def head(self, number: int | None) -> str:
-        """Return the line that tells the unit of a number, or nothing where it is the same in all logs."""
+        """Return the line that shows the unit of a number, or nothing if the unit is the same in all logs."""
         if self.layout is None or number is None:
             return ""
         return self.layout.heads[self.layout.numbers[number]]
 
     def line_of(self, line: int | None) -> int | None:
-        """Return which of the lines that have to be there one is; ``None`` for others."""
+        """Return the index of a line among the common lines; ``None`` for others."""
         if self.layout is None or line is None:
             return line
         place = bisect_left(self.layout.lines, line)
         return place if self.layout.lines[place : place + 1] == (line,) else None
 
     def labels(self, numbers: Numbers) -> list[int]:
-        """Return codes of the labels of those of its bins that other logs of its kind may lack."""
+        """Return codes for the labels of its bins on optional lines."""
         return [] if self.layout is None else numbers.codes[self.first + self.layout.labels].tolist()
 
     @property
     def text(self) -> Text:
-        """It as a text of which the places in the file are known."""
+        """The log as a `Text` with known positions in the file."""
         return Text(self.raw).replaced(self.chars)
 
     def byte(self, position: int) -> int:
-        """Return the offset of a character in the file, where a hard blank is two bytes."""
+        """Return the byte offset of a character in the file, where a no-break space has two bytes."""
         return position + (0 if self.raw is self.chars else self.raw.count(HARD_BLANK, 0, position))
 
     @property
     def span(self) -> tuple[int, int]:
-        """From where to where it stands in the file, without the blanks around it."""
+        """The first and last byte of the log in the file, without surrounding blanks."""
         return self.byte(len(self.chars) - len(self.chars.lstrip())), self.byte(len(self.chars.rstrip()))
 
 
 HARD_BLANK: Final = "\N{NO-BREAK SPACE}"
-"""What web pages have for a blank; where documents are read, it is one."""
+"""Takes the place of a blank in logs from web pages, and is read as one in documents."""
 
 
 def loaded(texts: Sequence[str]) -> tuple[list[Log], Numbers, list[int]]:
-    """Return those texts that are of ASCII but for hard blanks, their numbers, and the indexes of the others."""
+    """Return the texts that are ASCII except for no-break spaces, their numbers, and the indices of the others."""
     plain = [text if text.isascii() else text.replace(HARD_BLANK, " ") for text in texts]
     ats = [at for at, chars in enumerate(plain) if chars.isascii()]
     numbers = Numbers([plain[at] for at in ats])
@@ -102,7 +102,7 @@ def loaded(texts: Sequence[str]) -> tuple[list[Log], Numbers, list[int]]:
 
 
 def places(logs: Sequence[Log]) -> Indexes:
-    """Return where the numbers of logs stand in their column that are on lines which all of these have."""
+    """Return the positions of the numbers on common lines in the column of all numbers."""
     first: Indexes = np.array([[log.first] for log in logs], dtype=np.int64)
     if logs[0].layout is None:
         return np.add(first, np.arange(logs[0].kind.count("\0")))
@@ -111,17 +111,17 @@ def places(logs: Sequence[Log]) -> Indexes:
 
 @lru_cache(maxsize=2**12)
 def units(kind: str) -> tuple[str, ...]:
-    """Return the unit behind each number of a kind, or nothing."""
+    """Return the unit after each number of a kind, or nothing."""
     found = (UNIT.match(f"\0{piece}") for piece in kind.split("\0")[1:])
     return tuple(match[0][1:] if match is not None else "" for match in found)
 
 
 UNIT: Final = re.compile(r"\0(?:[mu]?s|[kmg])(?!\w)")
-"""A unit right behind a number, where numbers are left out, and a ``\\0`` stands in the place of each."""
+"""A unit directly after a number, in a text whose numbers are replaced by ``\\0``."""
 
 
 def by_place(logs: Iterable[Log], numbers: Numbers, mark: str) -> Iterator[list[Log]]:
-    """Sort logs by where in their lines their numbers end, units included; but for lines that have a mark."""
+    """Group logs by where in their lines numbers with their units end, ignoring lines that contain a mark."""
     kinds: dict[str, list[Log]] = defaultdict(list)
     for log in logs:
         kinds[log.kind].append(log)

@@ -1,6 +1,6 @@
-r"""The numbers in many texts, found at once and held as columns; and what figures of a tool they are.
+r"""Finds the numbers in many texts at once, holds them as columns, and converts them to figures.
 
-What is left of a text without its numbers, and without the blanks that fill up a number's column, is its kind.
+The kind of a text is what remains without its numbers, and without the blanks that pad a number.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
 
 
 DATE: Final = r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
-"""As C's ``ctime`` prints it."""
+"""A date as printed by C's ``ctime``."""
 _TIME: Final = len("Sun Jan  1 00")
-"""Where in a date the first colon stands; the second one follows three characters behind it."""
+"""The offset of the first colon in a date; the second one follows three characters later."""
 _DATE: Final = len("Sun Jan  1 00:00:00 2023")
 
 
 class Numbers:
-    r"""The numbers of some texts of ASCII, one behind the other; the last one, which is of no text, is empty.
+    r"""The numbers of ASCII texts, concatenated; the last one, which belongs to no text, is empty.
 
     Attributes
     ----------
     kinds
-        Of the texts; a ``\0`` stands in the place of each number, and ``~`` in that of each date.
+        The kinds of the texts, with a ``\0`` for each number, and ``~`` for each character of a date.
     dates
-        Of each text those that stand in it, of which no number is taken.
+        The dates in each text, whose digits are not numbers.
     first
-        Where the numbers of each text begin.
+        The index of the first number of each text.
     lengths, widths
-        How many characters each is long, and with the blanks before it.
+        The number of characters of each, without and with the blanks before it.
     places
-        How many decimal places each has.
+        The number of decimal places of each.
     text
-        The numbers as they are printed.
+        The numbers as printed.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ class Numbers:
         self.text = words.to_series().extend(pl.Series([""]))
 
     def add(self, texts: Sequence[str]) -> list[int]:
-        """Take in more texts before anything is asked of their numbers; return where those of each begin."""
+        """Add texts, before any properties of numbers are used; return the index of the first number of each."""
         if not texts:
             return []
         other = Numbers(texts)
@@ -89,17 +89,17 @@ class Numbers:
         return [before + first for first in other.first[:-1]]
 
     def words(self, at: Indexes) -> list[str]:
-        """Return some numbers as they are printed."""
+        """Return numbers as printed."""
         return self.text[at].to_list()
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """The same number for what is printed alike."""
+        """Codes that are equal for equal texts."""
         return self.text.hash().to_numpy()
 
     @cached_property
     def whole(self) -> Floats:
-        """What each is without its point; 2^63 if it is larger than 2^64."""
+        """Each number without its point, as an integer; 2^63 if it is larger than 2^64."""
         values = self.text.cast(pl.Float64, strict=False).fill_null(np.inf).to_numpy()
         whole: Floats = np.rint(values * 10.0**self.places)
         for number in np.flatnonzero(whole >= _MOST_EXACT).tolist():
@@ -114,25 +114,25 @@ class Numbers:
 
     @cached_property
     def is_round(self) -> NDArray[np.bool_]:
-        """Whether each has decimal places, and all of them are 0."""
+        """Whether each has decimal places that are all 0."""
         return self.text.str.contains(r"\.0+$").to_numpy()
 
     def quantities(self, at: Indexes, hows: Sequence[How], which: Indexes) -> tuple[Floats, Floats, Floats]:
-        """Return the values and bounds of some numbers that are figures.
+        """Return the values and bounds of numbers that are figures.
 
         Parameters
         ----------
         at
-            Which numbers; below 0 for none.
+            The indices of the numbers; below 0 for none.
         hows
             The ways in which figures are printed.
         which
-            Those of these numbers.
+            The index of each number's way.
 
         Notes
         -----
-        This is `fsbench_kit.model.units.quantity` for columns. As there, a figure is the float that is nearest to
-        the true product: whole numbers below 2^53 are multiplied, and divided once.
+        This is `fsbench_kit.model.units.quantity` for columns. As there, a figure is the float nearest to the true
+        product: integers below 2^53 are multiplied, and divided once.
         """
 
         def of_each(values: Iterable[float]) -> Floats:
@@ -171,7 +171,7 @@ class Numbers:
 
 
 def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
-    """Yield where dates begin."""
+    """Yield the starts of dates."""
     colons = np.flatnonzero(chars == ord(":"))
     for colon in colons[chars[np.minimum(colons + 3, len(chars) - 1)] == ord(":")].tolist():
         if colon > _TIME and re.compile(DATE).match(joined, colon - _TIME):
@@ -179,12 +179,12 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
 
 
 def _numbers(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
-    """Return where numbers start and end, and how many decimal places each has; the last place is of none."""
+    """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
     is_digit = (chars - np.uint8(ord("0"))) < 10
     edges = np.flatnonzero(is_digit[1:] != is_digit[:-1]) + 1
     starts, ends = edges[::2], edges[1::2].copy()
     point = np.flatnonzero((chars[ends[:-1]] == ord(".")) & (starts[1:] == ends[:-1] + 1))
-    if (np.diff(point) == 1).any():  # of 1.2.3 the first two are one number
+    if (np.diff(point) == 1).any():  # in 1.2.3, the first two digits are one number
         of_stretch = np.maximum.accumulate(np.where(np.diff(point, prepend=-2) == 1, 0, np.arange(len(point))))
         point = point[(np.arange(len(point)) - of_stretch) % 2 == 0]
     places = np.zeros(len(starts) + 1, dtype=np.int64)
@@ -196,7 +196,7 @@ def _numbers(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
 
 
 def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:
-    """Return where the blanks before numbers begin, and let these be left out."""
+    """Return the starts of the blanks before numbers, and mark these blanks to be left out."""
     begins = starts.copy()
     blank = np.arange(len(begins))
     while len(blank):
@@ -207,21 +207,21 @@ def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:
 
 
 _LEFT_OUT: Final = 0xFF
-"""What stands in the place of a character of a text that is left out of its kind; no text has it."""
+"""Marks characters that are left out of the kind of a text; it does not occur in texts."""
 _DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
 
 
 def _kinds(chars: NDArray[np.uint8], edges: Indexes, left_out: Indexes) -> list[str]:
-    """Return what stands between the numbers of texts, each of which goes from one edge to the next.
+    """Return the text between the numbers of each text, which extends from one edge to the next.
 
-    `left_out` tells how many characters are left out up to each edge.
+    `left_out` is the number of characters left out before each edge.
     """
     rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT).decode("ascii")
     return [rest[start : end - 1].rstrip(" ") for start, end in pairwise((edges - left_out).tolist())]
 
 
 def _last_places(whole: Floats, places: Indexes, kept: Indexes) -> Indexes:
-    """Return to how many decimal places numbers are known that were shortened to so many digits, unless to 0."""
+    """Return the last known decimal place of numbers that are rounded to a number of digits, except for 0."""
     if not kept.any():
         return places
     lengths = np.searchsorted(_POWERS_OF_TEN, whole, "right")
@@ -231,7 +231,7 @@ def _last_places(whole: Floats, places: Indexes, kept: Indexes) -> Indexes:
 _POWERS_OF_TEN: Final = np.array([10**power for power in range(20)], dtype=np.float64)
 _BELOW: Final = {"nearest": 1, "down": 0, "up": 2, "exact": 0, "unknown": 0}
 _ABOVE: Final = {"nearest": 1, "down": 2, "up": 0, "exact": 0, "unknown": 0}
-"""How far the true values reach below and above a print, in halves of its last place."""
+"""The distance of the true values below and above a print, in halves of its last digit."""
 _MOST_PLACES: Final = 15
 _MOST_EXACT: Final = 2.0**51
 _MOST_BY_RULE: Final = 2**43
