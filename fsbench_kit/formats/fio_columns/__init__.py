@@ -1,9 +1,9 @@
-"""Reads reports of fio for programs as columns over many of them, also those of which there is only one.
+"""Reads the machine-readable reports of fio as columns over many of them, or over a single one.
 
-A format says of a report which of its numbers each figure is and how it is printed (`Figures`); reports that are
-printed alike share that. All their numbers become values at once (`columns`; `percentiles` with their bins), and
-these the rows of frames or records (`Sheet`). `read` does so with many reports: `Alike` tells which of them are
-of one `Kind`, and what is out of the ordinary in any is left to the format's `parse`.
+For a report, a format states which of its numbers each figure is and how it is printed (`Figures`); reports with
+the same layout share this. All their numbers are converted to values at once (`columns`; `percentiles` with their
+bins), and these to the rows of frames or records (`Sheet`). `read` does so for many reports: `Alike` groups them
+by `Kind`, and irregular ones are left to the format's `parse`.
 """
 
 from fsbench_kit.formats.fio_columns.alike import NUMBER, Alike, Learned, numbers_of

@@ -1,7 +1,8 @@
-"""Sorts reports by what stands in them between their numbers, which is all that many have in common.
+"""Groups reports by the text between their numbers, which is all that many of them have in common.
 
-What is between the numbers is the layout of a report. Reports of one layout that have the same numbers in their
-strings (a block size, a job's name) are of one kind if they also agree in what decides which figures there are.
+The text between the numbers is the layout of a report. Reports with the same layout and the same numbers in their
+strings (a block size, the name of a job) are of one kind if they also agree in what determines which figures
+exist.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _BLANK: Final = bytes(code if code in b"0123456789." else ord(" ") for code in r
 
 _MOST_LAYOUTS: Final = 32
 _MOST_KINDS: Final = 64
-"""So many are remembered, also for the reports that are read later on."""
+"""The maximum number of kinds that are remembered, including for reports that are read later."""
 _MOST_FAILURES: Final = 8
-"""So many reports of a layout are tried that turn out to be of no kind."""
+"""The maximum number of reports without a kind that are tried for each layout."""
 
 
 def numbers_of(chars: str) -> tuple[list[str], bytes]:
-    """Return the numbers in a text of ASCII, also those in its strings, and what stands between their digits.
+    """Return the numbers in an ASCII text, including those in strings, and the text without digits.
 
     >>> numbers_of('{"bw_mean" : 12.50, "p99" : 7}')
     (['12.50', '99', '7'], b'{"bw_mean" : ., "p" : }')
@@ -39,7 +40,7 @@ def numbers_of(chars: str) -> tuple[list[str], bytes]:
 
 
 class Learned(NamedTuple):
-    """What the first report of a kind shows: the kind, and which of the numbers are the same in all of it."""
+    """What the first report of a kind shows: the kind, and which of its numbers are the same in all reports."""
 
     kind: Kind[Any]
     same: list[int]
@@ -51,20 +52,20 @@ class Alike(Generic[P]):
     Parameters
     ----------
     learn
-        Returns what a report shows that is the first one of its kind, unless there is more to it than its numbers
-        tell.
+        A function that returns what can be learned from the first report of a kind, or ``None`` if its numbers do
+        not determine everything.
     """
 
     def __init__(self, learn: Callable[[P], Learned | None]) -> None:
         self._layout = lru_cache(maxsize=_MOST_LAYOUTS)(lambda _: _Layout(learn))
 
     def kind_of(self, report: P) -> Kind[P] | None:
-        """Return the kind of a report, if it is of any."""
+        """Return the kind of a report, or ``None``."""
         return self._layout(report.layout).kind_of(report)
 
 
 class _Layout(Generic[P]):
-    """What stands between the numbers of reports."""
+    """The text between the numbers of reports."""
 
     def __init__(self, learn: Callable[[P], Learned | None]) -> None:
         self._learn = learn
@@ -74,21 +75,21 @@ class _Layout(Generic[P]):
         self._kinds: dict[tuple[str, ...], list[Kind[P]]] = {}
 
     def kind_of(self, report: P) -> Kind[P] | None:
-        """Return the kind of a report that may be of this layout."""
+        """Return the kind of a report that may have this layout, or ``None``."""
         if not self._has(report):
             return self._first(report)
         kinds = self._kinds.get(tuple(self._same(report.numbers)), [])
         return next((kind for kind in kinds if kind.is_of(report)), None) or self._first(report)
 
     def _has(self, report: P) -> bool:
-        """Whether the numbers of a report stand where those of the others stand."""
+        """Whether the numbers of a report are in the same places as those of the others."""
         if 2 * len(report.numbers) + 1 != len(self._pieces):
             return False
         self._pieces[1::2] = report.numbers
         return "".join(self._pieces) == report.chars
 
     def _first(self, report: P) -> Kind[P] | None:
-        """Return the kind of a report that is the first one of it."""
+        """Return the kind of the first report of that kind."""
         if self._tries and (learned := self._learn(report)) is not None:
             if sum(map(len, self._kinds.values())) == _MOST_KINDS:
                 self._kinds.clear()

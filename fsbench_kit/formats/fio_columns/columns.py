@@ -1,4 +1,4 @@
-"""Makes values of all numbers of many reports at once, each by the way in which it is printed."""
+"""Converts all numbers of many reports to values at once, according to how each is printed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Bools = NDArray[np.bool_]
 
 
 class Log(NamedTuple):
-    """A report, of which others that are printed alike may have the same `figures` and `shape`.
+    """A report, which shares `figures` and `shape` with others of the same layout.
 
     Attributes
     ----------
     numbers, lines
-        Its numbers as they are printed, and on which lines.
+        Its numbers as printed, and their lines.
     bins, bin_lines
-        Its bins, and on which lines each has its counts.
+        Its bins, and the lines of the counts of each.
     """
 
     figures: Figures
@@ -43,12 +43,12 @@ class Log(NamedTuple):
 
 
 class Shape:
-    """Where the figures of reports stand that are printed alike, as columns of what `Figures` has.
+    """The positions of figures in reports with the same layout, as columns of the fields of `Figures`.
 
     Parameters
     ----------
     figures
-        What they have.
+        The figures of these reports.
     """
 
     def __init__(self, figures: Figures) -> None:
@@ -76,24 +76,24 @@ class Shape:
 
 
 _NOTHING: Final = -1
-"""What stands for a number in the place of none."""
+"""Takes the place of an ordinal if there is no number."""
 
 
 ORDER: Final = 32
-"""By so many bits the order of figures and latencies is moved, to make room for that of percentiles."""
+"""The number of bits by which ranks of figures and latencies are shifted, to make room for percentiles."""
 
 
 _ORDERS: Final = 50
-"""So many bits all orders of a log have."""
+"""The number of bits of all ranks of a log."""
 
 
 def ints(values: Iterable[int]) -> Ints:
-    """Return whole numbers as a column."""
+    """Return integers as a column."""
     return np.array(list(values), np.int64)
 
 
 def picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
-    """Return what takes some of the numbers out of all."""
+    """Return a function that selects the numbers with the given ordinals."""
     if len(numbers) == 1:
         (number,) = numbers
         return lambda every: (every[number],)
@@ -101,19 +101,19 @@ def picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
 
 
 def in_order(log: Ints, order: Ints) -> NDArray[np.intp]:
-    """Return the indexes of rows by their logs and, in each, by their order."""
+    """Return the indices that sort rows by log and, within a log, by rank."""
     return np.argsort((log << _ORDERS) + order, kind="stable")
 
 
 class Rows(NamedTuple):
-    """Measurements as columns; unknown is NaN, of samples -1.
+    """Measurements as columns; unknown values are NaN, unknown samples -1.
 
     Attributes
     ----------
     log, order
-        Of which log each is, and where it stands among its figures.
+        The log of each, and its rank among that log's figures.
     place, what
-        What it is of, and which figure, by the numbers that these have in `Numbered`.
+        Its place, and which figure it is, as numbers of a `Numbered`.
     """
 
     log: Ints
@@ -133,7 +133,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def merged(cls, several: Sequence[Rows]) -> Rows:
-        """Return rows in the order of the logs and of their figures."""
+        """Return the rows of several, sorted by log and rank."""
         columns: Iterator[Sequence[Any]] = zip(*several, strict=True)
         rows = cls._make(
             pl.concat(parts) if isinstance(parts[0], pl.Series) else np.concatenate(parts) for parts in columns
@@ -142,7 +142,7 @@ class Rows(NamedTuple):
 
 
 class Numbered:
-    """Things that many rows share, by numbers."""
+    """Assigns numbers to things that many rows share."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -158,7 +158,7 @@ class Numbered:
 
 
 class Group(NamedTuple):
-    """Logs that are printed alike, and so have the same figures and shape."""
+    """Logs with the same layout, and therefore with the same figures and shape."""
 
     figures: Figures
     shape: Shape
@@ -166,14 +166,14 @@ class Group(NamedTuple):
 
 
 class Logs:
-    """Logs, sorted so that those of one shape stand together: what they share is worked out once.
+    """Logs grouped by shape, so that what they share is computed once.
 
     Attributes
     ----------
     groups
-        Those that are printed alike.
+        The groups of logs with the same layout.
     numbers
-        Which one each of them is of all that were given.
+        The index of each log among those that were given.
     """
 
     def __init__(self, logs: Sequence[Log]) -> None:
@@ -189,45 +189,45 @@ class Logs:
         self._sizes = [len(group.logs) for group in self.groups]
 
     def by_figures(self, column: Callable[[Figures], Ints]) -> Ints:
-        """Return a column over all logs of what their figures tell."""
+        """Return a column over all logs of a property of their figures."""
         return joined(np.tile(column(group.figures), len(group.logs)) for group in self.groups)
 
     def by_shape(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return a column over all logs of what their shapes tell."""
+        """Return a column over all logs of a property of their shapes."""
         return joined(np.tile(column(group.shape), len(group.logs)) for group in self.groups)
 
     def lines(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return on which lines some of the numbers of all logs stand."""
+        """Return the lines of some of the numbers of all logs."""
         return joined(
             np.array([log.lines for log in group.logs])[:, column(group.shape)].ravel() for group in self.groups
         )
 
     def sizes(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return how many of something each log has."""
+        """Return the length of a column in each log."""
         return np.repeat(ints(len(column(group.shape)) for group in self.groups), self._sizes)
 
     def starts(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return where those of each log begin among all of them."""
+        """Return the start of each log's part of a column over all logs."""
         sizes = self.sizes(column)
         starts: Ints = np.cumsum(sizes) - sizes
         return starts
 
     def starts_of(self, numbers: int | Ints, column: Callable[[Shape], Ints]) -> Ints:
-        """Return the same for some logs, by their numbers among those that were given."""
+        """Return these starts for some logs, given their indices among all logs."""
         return self.starts(column)[self._places[numbers]]
 
     def given(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return of each of something which log it is of, by its number among those that were given."""
+        """Return, for each entry of a column over all logs, the index of its log."""
         return np.repeat(self.numbers, self.sizes(column))
 
 
 def joined(columns: Iterable[Ints]) -> Ints:
-    """Return columns under each other."""
+    """Return the concatenation of columns."""
     return np.concatenate([np.zeros(0, np.int64), *columns])
 
 
 class Amounts(NamedTuple):
-    """Figures: their values, and the least and largest true values that print like this."""
+    """Figures: their values, and the smallest and largest true values that are printed like this."""
 
     value: Floats
     low: Floats
@@ -235,16 +235,16 @@ class Amounts(NamedTuple):
 
 
 class Values:
-    """All numbers of logs, one behind the other, and a last one for what is none.
+    """All numbers of logs, concatenated, and a last one that represents a missing number.
 
     Attributes
     ----------
     text
         As printed.
     counts
-        As far as fio's own counters could hold them, and else -1.
+        As integers; -1 if they are not integers or exceed fio's own counters.
     is_any
-        Whether each is not 0; what is none counts as that.
+        Whether each is not 0; true for the missing number.
     """
 
     def __init__(self, logs: Logs) -> None:
@@ -283,7 +283,7 @@ class Values:
         self.counts = np.where(self._has_fraction | is_none, -1, self._digits)
 
     def at(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return where numbers stand of which the shapes of logs tell their places in these."""
+        """Return the positions of numbers among all, given their ordinals by the shapes of logs."""
         places = self._logs.by_shape(column)
         starts = np.repeat(self._starts[:-1], self._logs.sizes(column))
         found: Ints = np.where(places < 0, self._starts[-1], places + starts)
@@ -291,12 +291,12 @@ class Values:
 
     @property
     def odd_logs(self) -> Ints:
-        """Those logs, by their numbers, with one that has a point at an end, or more digits than fio prints."""
+        """The indices of logs with a number that has a point at an end, or more digits than fio prints."""
         of = np.searchsorted(self._starts, np.flatnonzero(self._is_odd), "right") - 1
         return self._logs.numbers[of]
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
-        """Return of what has gates whether it is there."""
+        """Return whether gated items exist."""
         logs = self._logs
         sizes = logs.by_shape(lambda shape: shape.gates)
         is_any = self.is_any[self.at(lambda shape: shape.gated)]
@@ -306,10 +306,10 @@ class Values:
         return are_there
 
     def amounts(self, at: Ints, prints: Sequence[Print], which: Ints) -> Amounts:
-        """Return the values and bounds of some numbers, each printed in one of some ways; NaN where it is none.
+        """Return the values and bounds of numbers, given how each is printed; NaN if it is not a number.
 
-        This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float that is nearest to
-        the true quotient: whole numbers below 2^53 are multiplied, and divided once.
+        This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float nearest to the true
+        quotient: integers below 2^53 are multiplied, and divided once.
         """
         digits, decimals, has_fraction = self._digits[at], self._decimals[at], self._has_fraction[at]
         whole = digits.astype(np.float64)
@@ -342,9 +342,9 @@ class Values:
 
 
 def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
-    """Return the figures of logs but for their percentiles.
+    """Return the figures of logs, except for their percentiles.
 
-    Beside them, which are there and are numbers that can be held, and which of the others are not merely 0.
+    Also return which exist and are usable numbers, and which of the others are not merely 0.
     """
     hows = Numbered()
     which = logs.by_figures(lambda own: ints(hows.number(row.printed) for row in own.rows))
@@ -383,7 +383,7 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
 
 
 def _amount(text: str, how: Print) -> tuple[float | None, ...]:
-    """Return the value and bounds of a number that is long, has an exponent, or is none."""
+    """Return the value and bounds of a number that is long, has an exponent, or is not a number."""
     has_fraction = any(sign in text for sign in ".eE")
     try:
         value, _, low, high = quantity(text, how.unit, rounding=how.rounding if has_fraction else how.whole)
@@ -394,12 +394,12 @@ def _amount(text: str, how: Print) -> tuple[float | None, ...]:
 
 _BELOW: Final[Mapping[str, int]] = {"nearest": 1, "down": 0, "up": 2, "exact": 0}
 _ABOVE: Final[Mapping[str, int]] = {"nearest": 1, "down": 2, "up": 0, "exact": 0}
-"""How far the true values reach below and above a print, in halves of its last place."""
+"""The distance of the true values below and above a print, in halves of its last digit."""
 _MOST_PLACES: Final = 12
 _MOST_PRINTED: Final = 30
 _POWERS: Final = 10.0 ** np.arange(_MOST_PLACES + 1)
 _NONE: Final = "1"
-"""What is printed for no number: that there is one depends on none."""
+"""The text of the missing number, which must not be 0 so that items without a gate exist."""
 _NO_DIGITS: Final = 2**53
-"""What stands for the digits of a number that is to be looked at by itself."""
+"""The digits of numbers that have to be examined one by one."""
 _BLANK, _POINT, _ZERO, _NINE = b" .09"

@@ -1,4 +1,4 @@
-"""What is known of the figures of one report before their values: what each is of, and which number it is."""
+"""The figures of a report without their values: what each measures, and which number of the report it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
 
 Gate = tuple[int, ...]
-"""Numbers of a report: what they tell of is there where any of them is not 0."""
+"""Numbers of a report that guard a figure, which exists if any of them is not 0."""
 
 
 class Print(NamedTuple):
@@ -28,15 +28,15 @@ class Print(NamedTuple):
     Attributes
     ----------
     key
-        Under which key.
+        Its key.
     what
         Which figure it is.
     unit, factor, divisor
-        Its unit, and which fraction that is of the base unit.
+        Its unit, and the fraction of it and the base unit.
     whole, rounding
-        How it was shortened if it is printed as a whole number, and if it has a fraction.
+        How it is rounded if it is printed as an integer, and if it has a fraction.
     rule
-        What tells between which values it lies, where that is not its rounding.
+        A function that returns its bounds, if they are not those of its rounding.
     """
 
     key: str
@@ -60,7 +60,7 @@ def printed(
     primary: bool = True,
     rule: Percentile | None = None,
 ) -> Print:
-    """Say how fio prints a figure: unless `rounding` says so, one with a fraction was rounded."""
+    """Return how fio prints a figure. By default, figures with a fraction are rounded to nearest."""
     known = what(metric, statistic, METRICS[metric].unit, "measured", primary)
     return Print(key, known, unit, *exact_factor(unit), rounding or whole, rounding or "nearest", rule)
 
@@ -71,15 +71,15 @@ class Row(NamedTuple):
     Attributes
     ----------
     number
-        Which of the report's numbers it is.
+        The ordinal of its number in the report.
     samples
-        Which number counts the values of which it is the mean or deviation.
+        The ordinal of the number of samples, for means and deviations.
     order
-        Where it stands among the figures and latencies.
+        Its rank among the figures and latencies.
     gate
-        It is there where any of these numbers is not 0; always where there are none.
+        Numbers of which one must not be 0 for the figure to exist; it always exists if there are none.
     mean
-        Of a share of a group's bandwidth, the row of the mean that was divided.
+        For a share of a group's bandwidth, the row of the mean that was divided.
     """
 
     place: Place
@@ -92,7 +92,7 @@ class Row(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """A share of a distribution: its bounds, and which number it is."""
+    """A share of a distribution: its bounds, and the ordinal of its number."""
 
     place: Place
     metric: str
@@ -109,13 +109,13 @@ class Latencies(NamedTuple):
     Attributes
     ----------
     requests
-        Which number counts them.
+        The ordinal of the number of requests.
     percentiles
-        The name of each, and which number it is.
+        The name of each, and the ordinal of its number.
     bins
-        Which of the `Figures.bins` are theirs.
+        The index of their bins in `Figures.bins`.
     order
-        Where they stand among the figures and latencies.
+        Their rank among the figures and latencies.
     gate
         As in `Row`.
     """
@@ -135,13 +135,13 @@ class Figures:
     Attributes
     ----------
     run
-        Where its settings and series are collected.
+        Collects settings and series.
     rows, latencies, buckets
-        Its figures.
+        The figures.
     bins
         The bins of the report.
     is_old
-        Whether it is of fio 2.x, whose latencies are in µs.
+        Whether it is from fio 2.x, whose latencies are in µs.
     """
 
     def __init__(self, text: Text, bins: Iterable[Counts] = (), *, is_old: bool = False) -> None:
@@ -155,15 +155,15 @@ class Figures:
 
     @cached_property
     def shape(self) -> Shape:
-        """The same as columns."""
+        """The figures as columns."""
         return Shape(self)
 
     def next(self) -> int:
-        """Return the order of what is added next."""
+        """Return the rank of the figure that is added next."""
         self._order += 1
         return self._order
 
     @staticmethod
     def shares(share: Amounts, mean: Amounts) -> Amounts:
-        """Return shares of a group's bandwidth, by their prints and those of the means that were divided."""
+        """Return shares of a group's bandwidth, given their prints and the means that were divided."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Reads many reports together, of which some are alike: they differ in nothing but their numbers.
+"""Reads many reports together, of which some differ in nothing but their numbers.
 
-What stands where is worked out for the first of these (see `alike`). All figures of all reports are then read as
-columns. Whatever is out of the ordinary in a report makes it one for its format's `parse`.
+The structure is determined from the first report of each kind (see `alike`). Then all figures of all reports are
+read as columns. Irregular reports are left to the format's `parse`.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 Numbers = Sequence[str]
-"""All numbers of a report as they are printed, also those in its strings."""
+"""All numbers of a report as printed, including those in strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A text that may be a report, and nothing else.
+    """A text that may be a report and nothing else.
 
     Attributes
     ----------
     at
         Its index among all texts.
     end
-        Where it ends in its text.
+        The end of the report in the text.
     ended_at
-        When it was printed, as far as it says.
+        The time at which it was printed, if it shows it.
     chars
-        The text without what is no part of its layout.
+        The text without what does not belong to its layout.
     numbers
-        All numbers, also those in its strings.
+        All numbers, including those in strings.
     layout
-        What stands between their digits.
+        The text between their digits.
     """
 
     at: int
@@ -66,7 +66,7 @@ P = TypeVar("P", bound=Printed)
 
 
 class Kind(ABC, Generic[P]):
-    """Reports that are alike but for their numbers.
+    """Reports that differ in nothing but their numbers.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Kind(ABC, Generic[P]):
     facts
         Version and status.
     checked
-        What `checks` depend on, but for the figures themselves.
+        What `checks` depends on, apart from the figures themselves.
     """
 
     figures: Figures
@@ -92,7 +92,7 @@ class Kind(ABC, Generic[P]):
 
     @abstractmethod
     def is_odd(self, log: Log) -> bool:
-        """Whether anything in a report makes it one to be read alone."""
+        """Whether a report has to be read separately."""
 
     @abstractmethod
     def settings(self, log: Log) -> list[Setting]:
@@ -100,23 +100,23 @@ class Kind(ABC, Generic[P]):
 
     @abstractmethod
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
-        """Hold columns of figures of several reports against each other."""
+        """Check columns of figures of several reports against each other."""
 
     @abstractmethod
     def remarks(self, report: P) -> Iterable[Diagnostic]:
-        """Return what is said of a report whatever its figures are."""
+        """Return the diagnostics of a report that do not depend on its figures."""
 
     def identity(self, _: Log) -> str | None:
-        """Return what is printed of one run alone: what it is and its value, in turns and with blanks."""
+        """Return what identifies a run: alternating keys and values, separated by blanks."""
         return None
 
     def leftovers(self, _: Log) -> Iterable[tuple[str, int, str]]:
-        """Return messages on numbers for which there is no place, with their lines and excerpts."""
+        """Return messages on unknown numbers, with their lines and excerpts."""
         return ()
 
 
 def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
-    """Read those of some reports that are of a kind; return these, if there are any, and the others' indexes."""
+    """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others."""
     found = [(report, kind) for report in reports if (kind := kinds.kind_of(report)) is not None]
     if not found:
         return None, list(given)
@@ -125,11 +125,11 @@ def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[C
 
 
 _LARGEST: Final = 2**63 - 1
-"""Larger sizes are kept by no frame, which the reading of a single log says."""
+"""Frames cannot store larger sizes, which is reported when a log is read separately."""
 
 
 class _Collected:
-    """What was read of reports, each of its kind."""
+    """The contents of reports, each of its kind."""
 
     def __init__(self, found: list[tuple[Any, Kind[Any]]]) -> None:
         logs = [kind.log(report) for report, kind in found]
@@ -185,7 +185,7 @@ class _Collected:
         )
 
     def _settings(self) -> pl.DataFrame:
-        """Return the settings, of which logs of one kind have the same, or others in a few ways."""
+        """Return the settings, which are the same, or vary little, for logs of one kind."""
         rows: list[tuple[Any, ...]] = []
         known: dict[int, range] = {}
         of_logs = []
@@ -244,7 +244,7 @@ class _Collected:
         return _frame(points, _POINT)
 
     def _diagnostics(self) -> pl.DataFrame:
-        """Return what is said, of all of a report but for what cross-checks find."""
+        """Return the diagnostics of all reports, including those of cross-checks."""
         said: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
         ats = self._at.tolist()
         spans = {number: (report.at, 0, report.end) for number, report, *_ in self._kept}
@@ -269,7 +269,7 @@ class _Collected:
         return _frame(chain.from_iterable(said), _DIAGNOSTIC)
 
     def _alike(self) -> Iterator[tuple[list[int], Kind[Any]]]:
-        """Yield the numbers of reports that have figures of the same, with the kind of one of them."""
+        """Yield the numbers of reports with the same figures, and the kind of one of them."""
         of_kinds: dict[int, tuple[list[int], Kind[Any]]] = {}
         for number, _, kind, _ in self._kept:
             of_kinds.setdefault(id(kind), ([], kind))[0].append(number)
@@ -280,14 +280,14 @@ class _Collected:
 
 
 def _known(name: str, numbers: Ints) -> pl.Series:
-    """Return whole numbers, of which those below 0 are not known."""
+    """Return integers as a series, with null for those below 0."""
     column = pl.Series(name, numbers)
     is_known = numbers >= 0
     return column if is_known.all() else column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
 
 
 def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """Return rows as a frame; column by column, which is far faster where they are many."""
+    """Return rows as a frame, built by column, which is far faster for many rows."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pl.DataFrame(
         [pl.Series(name, column, schema[name]) for name, column in zip(schema, columns, strict=True)]

@@ -1,7 +1,7 @@
-"""Reads the percentiles and bins of the latencies of many reports at once, and holds them against each other.
+"""Reads the percentiles and bins of the latencies of many reports at once, and checks them against each other.
 
-fio prints as a percentile the middle of the bin in which it lies; other values are named. The bins make all
-percentiles once more, or the first time where none are printed.
+fio prints a percentile as the middle of its bin; other values are reported. Percentiles are also computed from the
+bins, as second prints if they are printed, too.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.fio_columns.figures import Latencies
 
 _RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
-"""The percentiles that fio prints if none are asked for."""
+"""The percentiles that fio prints by default."""
 
 
 class Wrong(NamedTuple):
-    """What is wrong with a number of a log."""
+    """A problem with a number of a log."""
 
     log: int
     code: str
@@ -52,7 +52,7 @@ class Wrong(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Bins as columns: of which latencies each is, its bounds, how many it holds, and its line."""
+    """Bins as columns: the latencies of each, its bounds, its count, and its line."""
 
     of: Ints
     low: Floats
@@ -62,22 +62,22 @@ class Bins(NamedTuple):
 
 
 class Percentiles(NamedTuple):
-    """What latencies hold.
+    """The percentiles and bins of latencies.
 
     Attributes
     ----------
     rows
-        Their percentiles.
+        The percentiles.
     latencies
-        The latencies of all logs, by their numbers.
+        The latencies of all logs.
     bins
-        Their bins.
+        The bins.
     wrong
-        What is wrong with single numbers.
+        Problems with single numbers.
     is_read
-        Of all percentiles that are printed, whether one was understood.
+        Whether each printed percentile was understood.
     disagree
-        Whether the percentiles of some latencies do not rise, or are not those that the bins make.
+        Whether percentiles of latencies do not ascend, or differ from those computed from bins.
     """
 
     rows: list[Rows]
@@ -126,7 +126,7 @@ def _latencies(shape: Shape) -> Ints:
 
 
 class LatencyColumns(NamedTuple):
-    """Latencies as columns: of which log, how many requests, of fio 2.x, there at all, place, metric and order."""
+    """Latencies as columns; `are_there` is whether they exist, `is_old` whether they are from fio 2.x."""
 
     log: Ints
     requests: Ints
@@ -138,14 +138,14 @@ class LatencyColumns(NamedTuple):
 
     @property
     def per_second(self) -> Floats:
-        """How many ticks of its clock a second has."""
+        """The number of clock ticks in a second."""
         return np.where(self.is_old, 1e6, 1e9)
 
 
 class _Values(NamedTuple):
-    """Percentiles: of which latencies, their ranks (0 is none), values, prints and lines.
+    """Percentiles as columns: their latencies, ranks (0 for none), values, prints and lines.
 
-    Values that fio cannot print are not possible; what is no value is below 0.
+    Values that fio cannot print are not possible; texts that are not values are below 0.
     """
 
     of: Ints
@@ -189,13 +189,13 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
 
 @lru_cache(maxsize=2**14)
 def _rank(text: str) -> float:
-    """Return the rank that a percentile's key names; old versions fill their list of percentiles up with 0.00."""
+    """Return the rank in a percentile's key; old versions pad their list of percentiles with 0.00."""
     rank = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text) else 0.0
     return rank if rank <= 100 else 0.0
 
 
 def _strange(printed: _Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
-    """Yield what is said of values that fio cannot print."""
+    """Yield the problems of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
         text, of = printed.text[index], int(printed.of[index])
         message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
@@ -204,7 +204,7 @@ def _strange(printed: _Values, known: LatencyColumns) -> Iterator[tuple[tuple[in
 
 
 class _Found(NamedTuple):
-    """Bins of latencies whose requests they all are, in the order of these and of the bins."""
+    """The bins of latencies that account for all requests, sorted by latencies and value."""
 
     of: Ints
     value: Ints
@@ -215,9 +215,9 @@ class _Found(NamedTuple):
 def _bins(
     logs: Logs, known: LatencyColumns, which: Ints, places: Numbered
 ) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
-    """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them.
+    """Read the bins of all latencies; return them, those that yield percentiles, and their problems.
 
-    Of its log's bins, `which` are those of each latencies; below 0 it has none.
+    `which` is the index of each latency's bins in its log; below 0 if it has none.
     """
     each = [log for group in logs.groups for log in group.logs]
     numbers = np.flatnonzero((which >= 0) & known.are_there)
@@ -239,7 +239,7 @@ def _bins(
     widths = bin_widths(names)
     requests = known.requests[of]
     are_bins = (names % widths == widths // 2) | known.is_old[of]
-    are_bins &= (requests < 0) | (counts <= requests)  # others are named with the numbers that were not read
+    are_bins &= (requests < 0) | (counts <= requests)  # others are reported with the numbers that were not read
     for bins, is_read in zip(given, np.split(are_bins, np.cumsum(sizes)[:-1]), strict=False):
         bins.is_read = is_read
     kept = are_bins & (counts > 0)
@@ -272,14 +272,14 @@ def _bins(
 
 
 def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
-    """Return the percentiles that bins make: those that are printed, or where none are those that fio has."""
+    """Return percentiles computed from bins: those that are printed or, if none are, fio's defaults."""
     has_bins, has_ranks = (np.zeros(len(known.log), bool) for _ in range(2))
     has_bins[found.of] = True
     has_ranks[printed.of[printed.rank > 0]] = True
     wanted = np.flatnonzero((printed.rank > 0) & has_bins[printed.of])
     of, rank = printed.of[wanted], printed.rank[wanted]
     is_primary = ~printed.is_possible[wanted]
-    if (np.diff(rank)[np.diff(of) == 0] <= 0).any():  # one may be printed twice, and the last one counts
+    if (np.diff(rank)[np.diff(of) == 0] <= 0).any():  # of a rank that is printed twice, the last one counts
         last = {place: index for index, place in enumerate(zip(of.tolist(), rank.tolist(), strict=True))}
         firsts = list(dict.fromkeys(zip(of.tolist(), rank.tolist(), strict=True)))
         is_primary = is_primary[[last[place] for place in firsts]]
@@ -299,12 +299,12 @@ def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
 
 
 def _reached(ranks: Floats, totals: Ints) -> Ints:
-    """Return how many of some requests a rank has below it, as fio finds it: as many as reach the share."""
+    """Return the rank of each percentile among its requests, computed like in fio: rounded up."""
     shares = ranks * totals / 100
     reached = np.ceil(shares).astype(np.int64)
     for index in np.flatnonzero(np.abs(shares - np.rint(shares)) <= _UNSURE * shares).tolist():
         share, of = float(ranks[index]).as_integer_ratio()
-        reached[index] = -(-share * int(totals[index]) // (100 * of))  # rounded up, in whole numbers
+        reached[index] = -(-share * int(totals[index]) // (100 * of))  # rounded up, in integers
     return reached
 
 
@@ -312,7 +312,7 @@ _UNSURE: Final = 1e-14
 
 
 def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequence[str], order: Ints) -> Rows:
-    """Return percentiles as measurements, of which those of one log stand behind each other in an order."""
+    """Return percentiles as measurements; `order` is the rank of each within its log."""
     if not values.is_possible.all():
         kept = np.flatnonzero(values.is_possible)
         values = _Values._make(column[kept] for column in values)
@@ -349,7 +349,7 @@ def _what(metric: str, rank: float, is_open: bool, is_primary: bool) -> What:
 
 
 def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
-    """Return whether percentiles do not rise with their ranks, or are not what the bins make."""
+    """Return whether percentiles do not ascend with their ranks, or differ from those computed from bins."""
     wrong = np.zeros(number, bool)
     for values in (printed, made):
         kept = np.flatnonzero(values.is_possible)

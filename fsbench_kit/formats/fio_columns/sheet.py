@@ -1,4 +1,4 @@
-"""Puts together what was read of reports: as columns over all of them, or as the records of one."""
+"""Combines the contents of reports, as columns over all of them or as the records of one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 _SHARE: Final = printed("", "group_share", unit="%")
-"""How shares of a distribution are printed, too."""
+"""How shares of a distribution are printed; it is the same as for group shares."""
 
 
 class Distribution(NamedTuple):
-    """Bins and shares as columns, in the order of the logs; unknown is NaN, of numbers -1."""
+    """Bins and shares as columns, sorted by log; unknown values are NaN, unknown counts -1."""
 
     log: Ints
     order: Ints
@@ -41,7 +41,7 @@ class Distribution(NamedTuple):
 
 
 class Sheet:
-    """What was read of some reports.
+    """The contents of reports.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Sheet:
     distributions
         Their bins.
     wrong
-        What is wrong with single numbers.
+        Problems with single numbers.
     """
 
     def __init__(self, logs: Sequence[Log]) -> None:
@@ -67,26 +67,26 @@ class Sheet:
 
     @property
     def places(self) -> list[Place]:
-        """What measurements are of, by its number."""
+        """The places of measurements, by number."""
         return self._places.items
 
     @property
     def whats(self) -> list[What]:
-        """Which figures measurements are, by their numbers."""
+        """Which figures measurements are, by number."""
         return self._whats.items
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics of bins, by their numbers."""
+        """The metrics of bins, by number."""
         return self._metrics.items
 
     @property
     def wrong(self) -> list[Wrong]:
-        """What is wrong with single numbers."""
+        """Problems with single numbers."""
         return self._latencies.wrong
 
     def _read_buckets(self) -> tuple[Bools, Distribution]:
-        """Return which of all shares were read, and these."""
+        """Return which of all shares were read, and these shares."""
         logs = self._sorted
         at = self._values.at(_buckets)
         share, _, _ = self._values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
@@ -126,7 +126,7 @@ class Sheet:
         order = columns.in_order(both.log, both.order)
         return both.of(order)
 
-    # Of one log
+    # One log
 
     def figures_of(self, log: int) -> list[Figure]:
         """Return the measurements of a log as rows."""
@@ -149,7 +149,7 @@ class Sheet:
         ]
 
     def agreeing(self, log: int) -> list[bool]:
-        """Return which of these are percentiles that agree with each other, and so with all there is."""
+        """Return which of these are percentiles that agree with each other and with the bins."""
         start, end = np.searchsorted(self.rows.log, [log, log + 1])
         latencies = self._latencies.latencies
         agree = latencies.order[(latencies.log == log) & ~self._latencies.disagree]
@@ -181,7 +181,7 @@ class Sheet:
         return Distributions(made)
 
     def read_numbers(self, log: int) -> Ints:
-        """Return which numbers of a log found their place."""
+        """Return the ordinals of the numbers of a log that were read."""
         own = self.logs[log]
         read = [each.numbers[each.is_read] for each in own.bins if each.numbers is not None]
         is_read_bucket, _ = self._buckets
@@ -194,10 +194,10 @@ class Sheet:
             read.append(numbers[is_read[start : start + len(numbers)]])
         return np.concatenate(read)
 
-    # Of many logs
+    # Many logs
 
     def is_odd(self) -> Bools:
-        """Return in which logs there is anything that is better read alone."""
+        """Return which logs have to be read separately."""
         odd = np.zeros(len(self.logs), bool)
         latencies = self._latencies
         odd[latencies.latencies.log[latencies.disagree]] = True
@@ -215,7 +215,7 @@ class Sheet:
         return odd
 
     def columns_of(self, logs: Ints) -> list[Measurement]:
-        """Return the measurements of logs that are printed alike, but for percentiles, as columns."""
+        """Return the measurements of logs with the same layout, except for percentiles, as columns."""
         figures, whats, places = self.figures, self.whats, self.places
         number = len(self.logs[logs[0]].figures.rows)
         starts = self._sorted.starts_of(logs, _figures)

@@ -1,33 +1,34 @@
-"""fio's report for programs: ``--output-format=json`` and ``json+``, of fio 2.x and 3.x.
+"""fio's JSON output: ``--output-format=json`` and ``json+``, of fio 2.x and 3.x.
 
-A document is an object with ``"jobs"`` (or, in client mode, ``"client_stats"``). A file can hold several, with
-text before, between and after them, and each can stand inside of somebody else's object; jobs without a document
-around them, with commas between them, are those of one run. Figures have the same names as those of
-`fsbench_kit.formats.fio_normal`, so that the two can be held against each other, and there are fewer roundings:
+A document is an object with ``"jobs"`` (or, in client mode, ``"client_stats"``). A file can contain several, with
+text before, between and after them, and each can be nested in an unrelated object; jobs without a document around
+them, separated by commas, belong to one run. Figures have the same names as in `fsbench_kit.formats.fio_normal`,
+so that the two can be checked against each other, and are less often rounded:
 
 - Counts, bytes, milliseconds and the minimum and maximum of latencies are exact. ``iops``, means and deviations
   are rounded to their last digit.
-- Other rates are whole numbers that were cut: ``bw_bytes`` to B/s; ``bw``, which is a second printing of it,
-  ``bw_min`` and ``bw_max`` to KiB/s.
-- Percentiles and ``bins`` (of ``json+``) are the middles of bins, which fio 3.0 and before names by their index;
-  see `fsbench_kit.formats.fio`. The bins make the percentiles once more, or the first time where none are printed.
-- fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB. In
-  2.1 ``bw_agg`` is no share of the group, but ``bw_mean`` once more.
+- Other rates are truncated integers: ``bw_bytes`` in B/s; ``bw``, which repeats it, ``bw_min`` and ``bw_max`` in
+  KiB/s.
+- Percentiles and ``bins`` (of ``json+``) are the middles of bins, which fio up to 3.0 identifies by index; see
+  `fsbench_kit.formats.fio`. Percentiles are also computed from the bins, as second prints if they are printed,
+  too.
+- fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB. In 2.1
+  ``bw_agg`` is not the share of the group, but repeats ``bw_mean``.
 
-Blocks of a direction in which nothing was done are filled with zeros, and are left out here. So are statistics
-over no samples. Numbers for which there is no place are named in one diagnostic for each run.
+Blocks of directions without requests are filled with zeros, and are omitted here, as are statistics without
+samples. Unknown numbers are listed in one diagnostic per run.
 
-Each document is a run. But documents of the same jobs whose counts grow from one to the next by as much as time
-passed between them are reports of one run (``--status-interval``): the last one is its result, and all of them
-are its series. Amounts are those until then, and rates and latencies are taken over all of the run until then, too
+Each document is a run. But documents of the same jobs are reports of one run (``--status-interval``) if their
+counts grow from one to the next, by as much as the time between them: the last one is its result, and all of them
+are its series. Amounts are those up to each report, and rates and latencies are statistics over the run up to then
 (``cumulative_mean``, ``cumulative_p99``, ...).
 
-A document that breaks off, or has lines missing, is read up to there: a number counts when the comma or bracket
-after it has been seen. Lines of fio, the kernel or a shell inside of a document are passed over.
+A document that is cut off, or lacks lines, is read up to that point: a number counts if the comma or bracket after
+it has been seen. Lines of fio, the kernel or a shell inside a document are skipped.
 
-A job's ``threads`` are its option ``numjobs`` where it appears once, since its figures are then those of all its
-processes, and 1 where it appears several times. (Sections of a job file that are reported as one group cannot be
-told from a single one.)
+The ``threads`` of a job are its option ``numjobs`` if its name occurs once, since its figures are then those of
+all its processes, and 1 if it occurs several times. (Sections of a job file that are reported as one group cannot
+be distinguished from a single one.)
 """
 
 from __future__ import annotations
@@ -57,17 +58,17 @@ SIGN: Final = "fio version|client_stats|jobname"
 
 
 def signatures(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
+    """Yield the positions of text that only a log of this format contains."""
     position, brace = 0, 0 if chars.startswith(("{", "[")) else None
     for mark in MARKS(chars):
-        # A document starts with the brace around the mark, which need not be the next one before it.
+        # A document starts at the brace around the mark, which need not be the last one before it.
         last = max(chars.rfind("\n{", position, mark), chars.rfind("\n[", position, mark))
         position, brace = mark, last + 1 if last >= 0 else brace
         yield mark if brace is None else brace
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield the run of each document in a text, and diagnostics for figures that have no place in one."""
+    """Yield the run of each document in a text, and diagnostics for unknown figures."""
     end = 0
     for of_run in runs_of(reports(text)):
         for report in of_run:
@@ -78,9 +79,9 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 def undamaged(text: Text) -> list[Record] | None:
-    """Return what a text says that is documents of fio from its first character to its last.
+    """Return the records of a text that consists of nothing but documents of fio.
 
-    ``None`` where it may be more: something to repair, a command line, a log of another tool.
+    Return ``None`` if it may contain more: damage, a command line, a log of another tool.
     """
     documents = _documents(text.chars)
     if documents is None:
@@ -112,11 +113,11 @@ _WRAPPING: Final = re.compile(
     r"""(?:"(?!(?:fio version|jobs|jobname|io_\w+|bw\w*|iops\w*|runtime|total_ios|min|max|mean|percentile|ctx)")"""
     r"""[^"\n]{0,200}"|[\s{}\[\]:,]|-?\d[\d.eE+-]*+|true|false|null)*+"""
 )
-"""Keys and values of an object that holds a document, none of which is fio's."""
+"""Keys and values of an object that contains a document; none of them are fio's."""
 
 
 def _beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
-    """Yield what is to be said about the text around documents, which can be an object that holds them."""
+    """Yield diagnostics about the text around documents, which can be an object that contains them."""
     is_wrapping = re.search("[{}]", text.chars[start:end]) and _WRAPPING.fullmatch(text.chars, start, end)
     for diagnostic in beside(text, start, end):
         yield replace(diagnostic, code="OTHER_TEXT") if is_wrapping else diagnostic

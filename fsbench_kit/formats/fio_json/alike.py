@@ -1,4 +1,4 @@
-"""Reads many documents together: those that are nothing but a document as fio printed it."""
+"""Reads many texts together that consist of nothing but a document as printed by fio."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 _TIME: Final = re.compile(r'"time" ?: "([ \w:+-]{0,64})"', re.ASCII)
 _HEAD: Final = 400
-"""So early in a document fio names its time."""
+"""The maximum distance of the time from the beginning of a document."""
 _PLAIN: Final = re.compile(rf"(?!.*[0-9]{{{MOST_DIGITS},}})[ -~\t\n]*", re.DOTALL)
-"""Text in which nothing can need repair."""
+"""Text that cannot need repair."""
 _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', '"": ', "bonnie", "iozone", "sysbench")
 """Escapes, a key without a name, and the names of other tools."""
 
 
 def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
-    """Read those of some texts, by their indexes, that are nothing but a document as fio printed it.
+    """Read the texts, given by index, that consist of nothing but a document as printed by fio.
 
-    Whatever is out of the ordinary in a document makes it one for `fsbench_kit.formats.fio_json.parse`.
+    Documents with any irregularity are left to `fsbench_kit.formats.fio_json.parse`.
 
     Returns
     -------
     tuple
-        The documents if there are any, and the indexes of the texts that are left over.
+        The documents, or ``None``, and the indices of the texts that were not read.
     """
     given = list(which)
     return fio_columns.read(_printed(texts, given), _KINDS, given)
 
 
 def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[Printed]:
-    """Yield those of some texts, by their indexes, that may be nothing but a document."""
+    """Yield the texts, given by index, that may consist of nothing but a document."""
     ends = {
         at: chars.rfind("\n}") + 2 for at in which if (chars := texts[at]).startswith("{\n") and chars.isascii()
     }
@@ -64,7 +64,7 @@ def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
 
 
 def _learned(first: Printed) -> Learned | None:
-    """Return the kind of a document, and which of its numbers stand in strings."""
+    """Return the kind of a document, and which of its numbers are inside strings."""
     chars = first.chars
     if not _PLAIN.fullmatch(first.cut.chars):
         return None

@@ -1,4 +1,4 @@
-"""What stands where in a document of fio."""
+"""The structure of fio's documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 
 
 def object_(value: object) -> Object:
-    """Return an object, which is empty if the value is none."""
+    """Return an object; an empty one if the value is not an object."""
     return value if isinstance(value, dict) else {}
 
 
 def objects(value: object) -> list[Object]:
-    """Return the objects of a list."""
+    """Return the objects in a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -35,7 +35,7 @@ def _numbers(block: Object, keys: Iterable[str]) -> Gate:
 
 
 def is_amount(text: str) -> bool:
-    """Whether it is a number that can be held, and not NaN, Infinity or 1e999."""
+    """Whether a text is a finite number of moderate size, as opposed to NaN, Infinity or 1e999."""
     if text.isdecimal() and len(text) <= MOST_DIGITS:
         return True
     try:
@@ -46,17 +46,17 @@ def is_amount(text: str) -> bool:
 
 
 class Report:
-    """A document of fio, and what it says of itself.
+    """A document of fio, and its general properties.
 
     Attributes
     ----------
     is_client
         Whether its jobs are those of the clients of a server.
     is_old
-        Whether it is fio 2.x, whose latencies are in µs and have keys that do not name their unit.
+        Whether it is from fio 2.x, whose latencies are in µs and have keys that do not name their unit.
     consulted, conditions
-        The numbers on which it depends what is a figure, and those of which it depends on whether any is not 0;
-        the figures of a block are not among these, see `gate`.
+        The numbers that determine which figures exist, and groups of numbers that do so by whether any of them is
+        not 0; groups of whole blocks are returned by `gate` instead.
     """
 
     def __init__(self, document: Document) -> None:
@@ -79,60 +79,60 @@ class Report:
 
     @property
     def is_of_fio(self) -> bool:
-        """Whether this is a document of fio at all."""
+        """Whether this is a document of fio."""
         content = self.content
         is_list = isinstance(content.get("jobs", content.get("client_stats")), list)
         return is_list and ("fio version" in content or any("jobname" in job for job in self.jobs))
 
     def text(self, value: object) -> str:
-        """Return a string, or a number as it is printed."""
+        """Return a string, or a number as printed."""
         if is_number(value):
             self.consulted.add(value)
             return self.numbers[value] if self.numbers is not None else self.document.number(value)
         return value if isinstance(value, str) else ""
 
     def like(self, numbers: Sequence[str]) -> Report:
-        """Return a report that is printed alike, with other numbers."""
+        """Return a report with the same layout, with other numbers."""
         other = copy(self)
         other.numbers, other._options = numbers, {}
         return other
 
     def count(self, value: object) -> int | None:
-        """Return a whole number, unless fio's own counters could not hold it."""
+        """Return an integer, unless it is larger than fio's own counters."""
         text = self.text(value) if is_number(value) else ""
         return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
     def gate(self, block: Object, keys: Iterable[str]) -> Gate:
-        """Return the numbers that a block has under some keys.
+        """Return the numbers of a block with the given keys.
 
-        It tells something where any of them is not 0. Where clients are summed up, that is asked here, and none
-        are returned if all are 0, since the cross-checks depend on which client has which figures.
+        The block is meaningful if any of them is not 0. If clients are summed up, this is checked here, and an
+        empty result is returned if all are 0, since the cross-checks depend on which client has which figures.
         """
         numbers = _numbers(block, keys)
         return numbers if not self.is_client or self._is_open(numbers) else ()
 
     def _is_open(self, numbers: Gate) -> bool:
-        """Whether any of some numbers is not 0."""
+        """Whether any of the numbers is not 0."""
         if numbers not in self.conditions:
             text = self.document.number
             self.conditions[numbers] = any(text(number).strip("-0.") for number in numbers)
         return self.conditions[numbers]
 
     def requests(self, direction: Object) -> Gate:
-        """Return the numbers that tell of requests in a direction."""
+        """Return the numbers that show whether there were requests in a direction."""
         return self.gate(direction, _REQUESTS)
 
     def has_worked(self, job: Object) -> bool:
-        """Whether a job made a request."""
+        """Whether a job made any request."""
         each = (_numbers(object_(job.get(operation)), _REQUESTS) for operation in DIRECTIONS)
         return self._is_open(tuple(chain.from_iterable(each)))
 
     def is_sum(self, job: Object) -> bool:
-        """Whether the figures are those of all clients together, which client mode adds to them."""
+        """Whether the figures are the sum over all clients, which client mode adds."""
         return self.text(job.get("jobname")) == "All clients"
 
     def options(self, job: Object) -> dict[str, str]:
-        """Return the options of a job; those of its own go before the global ones."""
+        """Return the options of a job; its own take precedence over global ones."""
         if id(job) not in self._options:
             options = {**object_(self.content.get("global options")), **object_(job.get("job options"))}
             for value in options.values():
@@ -141,6 +141,6 @@ class Report:
         return self._options[id(job)]
 
     def mark(self, value: object) -> None:
-        """Take a number for read, if a value is one."""
+        """Mark a value as read, if it is a number."""
         if is_number(value):
             self.document.is_read[value] = True

@@ -1,4 +1,4 @@
-"""Finds fio's documents in a text, and which of them are reports of one run."""
+"""Finds fio's documents in a text, and groups reports of one run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARKS: Final = Signatures(
 
 
 def reports(text: Text) -> Iterator[Report]:
-    """Yield each of fio's documents in a text, also where it stands inside of somebody else's."""
+    """Yield each of fio's documents in a text, even if it is nested in an unrelated object."""
     position = 0
     marks = MARKS(text.chars)
     mark = next(marks, None)
@@ -54,7 +54,7 @@ _BETWEEN_JOBS: Final = re.compile(r"\s*,\s*(?=\{)")
 
 
 def _bare_jobs(chars: str, first: Document) -> Document:
-    """Collect jobs that follow each other without the document around them."""
+    """Collect adjacent jobs that have no document around them."""
     jobs, numbers = [first], len(first.starts)
     while jobs[-1].is_whole and (comma := _BETWEEN_JOBS.match(chars, jobs[-1].end)):
         job = decode(chars, comma.end(), numbers)
@@ -77,11 +77,11 @@ def _bare_jobs(chars: str, first: Document) -> Document:
     )
 
 
-# Reports of a run that is still going on (``--status-interval``)
+# Reports during a run (``--status-interval``)
 
 
 def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
-    """Yield the documents of each run: its result, and before it what it reported while it was going on."""
+    """Yield the documents of each run, of which the last one is its result."""
     run: list[Report] = []
     for report in found:
         if run and not _continues(run, report):
@@ -93,14 +93,14 @@ def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
 
 
 _LATENESS: Final = 500
-"""In ms: how far the times of a report can be from each other, which are rounded or taken a little later."""
+"""In ms: the tolerance between the times of a report, which are rounded or taken at slightly different times."""
 
 
 def _continues(run: list[Report], later: Report) -> bool:
     """Whether a document is the next report of a run.
 
-    Its counts are those of the one before or larger, and the longest of its runtimes grew by the time that passed
-    between the two. Of separate runs each starts from nothing.
+    Its counts must not be smaller than those of the previous report, and its longest runtime must have grown by
+    the time between the two. Separate runs each start from zero.
     """
     earlier = run[-1]
     pairs = list(zip(earlier.jobs, later.jobs, strict=False))
@@ -118,14 +118,14 @@ def _continues(run: list[Report], later: Report) -> bool:
         return len(run) > 1 or grown > _LATENESS
     elapsed = earlier.count(pairs[0][0].get("elapsed")), later.count(pairs[0][1].get("elapsed"))
     if None not in elapsed and elapsed[1] > elapsed[0]:  # type: ignore[operator]
-        # A job can begin between two reports, so that no runtime grew for all of the time.
+        # A job can begin between two reports, in which case no runtime grew by the whole time.
         since_start = 1000 * (elapsed[1] - elapsed[0])  # type: ignore[operator]
         return abs(passed - since_start) <= 1000 + _LATENESS and sum(known) >= passed / 4
     return abs(passed - grown) <= _LATENESS
 
 
 def _passed(earlier: Report, later: Report) -> float | None:
-    """Return how many ms passed between two documents, as far as they say."""
+    """Return the time between two documents in ms, if they show it."""
     for key, scale in (("timestamp_ms", 1), ("timestamp", 1000)):
         before, after = earlier.count(earlier.content.get(key)), later.count(later.content.get(key))
         if before is not None and after is not None:
@@ -134,7 +134,7 @@ def _passed(earlier: Report, later: Report) -> float | None:
 
 
 def _growth(earlier: Report, one: Object, later: Report, other: Object) -> float | None:
-    """Return by how many ms a job's runtime grew, or ``None`` where the two are no reports of one job."""
+    """Return the growth of a job's runtime in ms, or ``None`` if these are not reports of one job."""
     keys = ("jobname", "groupid", "hostname", "job options")
     if [_plain(earlier, one.get(key)) for key in keys] != [_plain(later, other.get(key)) for key in keys]:
         return None
@@ -153,7 +153,7 @@ def _growth(earlier: Report, one: Object, later: Report, other: Object) -> float
 
 
 def _plain(report: Report, value: object) -> object:
-    """Return a value with its numbers as text, so that it can be compared."""
+    """Return a value with its numbers as text, for comparisons."""
     if isinstance(value, dict):
         return {key: _plain(report, item) for key, item in value.items()}
     return report.text(value) if is_number(value) else value

@@ -1,4 +1,4 @@
-"""Collects which figures a report has, and at which of its numbers each stands: their values are read later."""
+"""Collects the figures of a report and the ordinals of their numbers, whose values are read later."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Figures(fio_columns.Figures):
-    """The figures of one document, also those of its bins that are held as numbers.
+    """The figures of one document, including those of bins that were decoded as numbers.
 
     Attributes
     ----------
     sampled
-        For each kind of statistics over intervals, which number counts these, and which one the requests.
+        The ordinals of the numbers of samples and of requests, for each kind of statistics over intervals.
     """
 
     def __init__(self, text: Text, report: Report) -> None:
@@ -34,7 +34,7 @@ class Figures(fio_columns.Figures):
 
     @staticmethod
     def shares(share: Amounts, mean: Amounts) -> Amounts:
-        """Return shares of a group's bandwidth, by their prints and those of the means that were divided."""
+        """Return shares of a group's bandwidth, given their prints and the means that were divided."""
         return share._replace(high=highest_share(share.high, mean.low))
 
     def add(
@@ -46,7 +46,7 @@ class Figures(fio_columns.Figures):
         *,
         gate: Gate | None = None,
     ) -> None:
-        """Add the figures that a block has."""
+        """Add the figures in a block."""
         if gate == ():
             return
         rows, order = self.rows, self._order
@@ -58,7 +58,7 @@ class Figures(fio_columns.Figures):
         self._order = order
 
     def add_share(self, place: Place, known: Print, number: int, mean: int | None, *, gate: Gate) -> None:
-        """Add a share of the bandwidth of which one number is the mean."""
+        """Add a share of the group's bandwidth; `mean` is the number of the mean that was divided."""
         if not gate:
             return
         row = next((row for row in reversed(range(len(self.rows))) if self.rows[row].number == mean), None)
@@ -74,7 +74,7 @@ class Figures(fio_columns.Figures):
         *,
         gate: Gate,
     ) -> None:
-        """Add latencies by their percentiles and bins."""
+        """Add the percentiles and bins of latencies."""
         if not gate:
             return
         index = next((index for index, each in enumerate(self.bins) if each is bins), None)
@@ -86,14 +86,14 @@ class Figures(fio_columns.Figures):
     def add_shares(
         self, place: Place, metric: str, block: Object, bounds: Mapping[str, Bounds], *, with_zeros: bool = True
     ) -> None:
-        """Add the shares that a block has of a distribution, by the names of its bins."""
+        """Add the shares of a distribution in a block, by the names of its bins."""
         order = self.next()
         for label, number in block.items():
             if type(number) is int and label in bounds:
                 self.buckets.append(Bucket(place, metric, *bounds[label], number, with_zeros, order))
 
     def diagnostic(self, code: str, message: str, line: int | None, excerpt: str | None = None) -> Diagnostic:
-        """Say something about the document."""
+        """Return a diagnostic about the document."""
         document = self.report.document
         start, end = self.text.byte(document.start), self.text.byte(document.end)
         return Diagnostic(code=code, message=message, line=line, start=start, end=end, excerpt=excerpt)

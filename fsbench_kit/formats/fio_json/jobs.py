@@ -99,7 +99,7 @@ _LATENCIES: Final[Mapping[tuple[str, bool], Mapping[str, Bounds]]] = {
 
 
 def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, str]) -> None:
-    """Read what a document has of a job; `place` is that of all its operations."""
+    """Read the figures of a job; `place` is that of all its operations."""
     sizes = block_sizes(options)
     for operation in DIRECTIONS:
         if operation in job:
@@ -124,7 +124,7 @@ def _read_direction(figures: Figures, block: Object, place: Place) -> None:
     figures.add(place, block, _RATES[has_kib_only, "bw_bytes" in block], gate=report.requests(block))
     runtime = block.get("runtime")
     if is_number(runtime) and is_amount(report.document.number(runtime)):
-        report.mark(runtime)  # also where it tells for how long nothing was done
+        report.mark(runtime)  # also if nothing was done during that time
     for kind in ("slat", "clat", "lat"):
         read_latency(figures, object_(block.get(f"{kind}_ns", block.get(kind))), place, kind)
     for name, prints in _INTERVALS.items():
@@ -145,11 +145,11 @@ def _read_priority(figures: Figures, block: Object, place: Place) -> None:
 
 
 def _read_intervals(figures: Figures, block: Object, place: Place, name: str, prints: Sequence[Print]) -> None:
-    """Read the statistics over intervals, if there were any."""
+    """Read the statistics over intervals, if there are any."""
     report, samples_key = figures.report, f"{name}_samples"
     gate = report.gate(block, _KEYS[name])
     if not (report.document.is_whole or report.is_old or samples_key in block):
-        return  # cut off before it tells whether these are over intervals
+        return  # cut off before the number of intervals
     samples, requests = (
         number if is_number(number := block.get(key)) else None for key in (samples_key, "total_ios")
     )
@@ -166,7 +166,7 @@ def _read_intervals(figures: Figures, block: Object, place: Place, name: str, pr
 
 
 def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:
-    """Read the means over the last intervals, one second each, and those intervals as series."""
+    """Read the means over the last intervals of one second, and these intervals as series."""
     report = figures.report
     data = object_(block.get("data"))
     for key, mean in _STEADY.items():
@@ -191,11 +191,11 @@ def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:
             lines=[figures.text.line(report.document.starts[number]) for _, number, _ in known],
         )
     for number in block.values():
-        report.mark(number)  # how the search went; what it found is kept
+        report.mark(number)  # state of the search, whose results are kept
 
 
 def _value(text: str, unit: str) -> float | None:
-    """Return a number in its base unit, or ``None`` where it is none: NaN, Infinity, 1e999."""
+    """Return a number in its base unit, or ``None`` for NaN, Infinity, 1e999."""
     try:
         return quantity(text, unit).value
     except ValueError:

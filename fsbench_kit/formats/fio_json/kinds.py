@@ -1,4 +1,4 @@
-"""What stands where in documents that are alike but for their numbers, by the first of them."""
+"""Reads documents that differ in nothing but their numbers, using what is known from the first of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Printed(fio_columns.Printed):
     Attributes
     ----------
     cut
-        What is left of it without its bins, and these.
+        The text without bins, and the bins.
     """
 
     cut: Cut
@@ -46,11 +46,11 @@ class DocumentKind(fio_columns.Kind[Printed]):
     Parameters
     ----------
     reader
-        Of the first of them.
+        The reader of the first document.
     places
-        Which numbers of the text are those of the document.
+        The positions of the document's numbers among those of the text.
     first
-        It itself.
+        The first document.
     """
 
     def __init__(self, reader: JsonReader, places: list[int], first: Printed) -> None:
@@ -110,19 +110,19 @@ class DocumentKind(fio_columns.Kind[Printed]):
         )
 
     def identity(self, log: Log) -> str | None:
-        """Return what is printed of one run alone: what it is and its value, in turns and with blanks."""
+        """Return what identifies a run: alternating keys and values, separated by blanks."""
         return " ".join(f"{key} {log.numbers[number]}" for key, number in self._identity) or None
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
-        """Yield what is said of a document whatever its figures are."""
+        """Yield the diagnostics of a document that do not depend on its figures."""
         return (replace(each, start=0, end=report.end) for each in self._reader.remarks())
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
-        """Hold columns of figures of several documents against each other."""
+        """Check columns of figures of several documents against each other."""
         return self._reader.checks(measurements)
 
     def leftovers(self, log: Log) -> Iterator[tuple[str, int, str]]:
-        """Return messages on numbers for which there is no place, with their lines and excerpts."""
+        """Return messages on unknown numbers, with their lines and excerpts."""
         found: list[list[Unread]] = list(map(unread_counts, log.bins, log.bin_lines))
         texts = self._unread(log.numbers)
         if "".join(texts).strip("0."):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.fio_json.figures import Figures
 
 _STATISTICS: Final = {
-    # µs were cut from a finer clock, ns are the clock's own
+    # µs were truncated from a finer clock; ns are those of the clock
     (kind, is_old): tuple(
         printed(key, metric, statistic, unit="us" if is_old else "ns", whole="down" if is_old else "exact")
         for key, statistic in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "stdev"))
@@ -27,7 +27,7 @@ _STATISTICS: Final = {
 
 
 def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> None:
-    """Read a block of latencies; one without requests holds nothing but zeros."""
+    """Read a block of latencies, which consists of zeros if there were no requests."""
     report = figures.report
     gate = report.gate(block, block)
     metric, number = LATENCIES[kind], block.get("N")
@@ -42,7 +42,7 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
 
 
 def _counts(figures: Figures, named: Object) -> Counts | None:
-    """Return bins that are held as numbers as columns."""
+    """Return bins that were decoded as numbers as columns."""
     document = figures.report.document
     are_by_index = "FIO_IO_U_PLAT_BITS" in named  # up to fio 3.0
     known = {
@@ -71,7 +71,7 @@ def _counts(figures: Figures, named: Object) -> Counts | None:
 
 
 _MOST_BINS: Final = 29 * 64
-"""So many fio has."""
+"""The number of bins in fio."""
 
 
 def _are_whole(*words: str) -> bool:

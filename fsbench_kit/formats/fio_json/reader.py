@@ -1,4 +1,4 @@
-"""Makes records of a report, and of all reports of a run."""
+"""Turns a report, or all reports of a run, into records."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]:
-    """Return the records of runs, each with its text and reports, of which the last one is its result.
+    """Return the records of runs, given the text and reports of each, of which the last one is its result.
 
-    These are the run, its series, and the diagnostics.
+    The records are the run, its series, and the diagnostics.
     """
     readers = [[JsonReader(text, report) for report in reports] for text, reports in runs]
     sheet = Sheet([reader.log for of_run in readers for reader in of_run])
@@ -61,20 +61,20 @@ def _records(reads: Sequence[_Read]) -> Iterator[Record]:
 
 
 class JsonReader:
-    """What stands where in one report.
+    """The structure of one report.
 
     Attributes
     ----------
     figures
         Its figures.
     depths
-        How many requests each part may have in flight.
+        The maximum number of requests in flight for each part.
     wholes
-        Of which parts each group, and the sum of all clients, is made.
+        The parts of each group and of the sum of all clients.
     failures
-        What it says went wrong.
+        The failures that it reports.
     numbers_of_settings
-        The numbers of the document on which its settings depend.
+        The numbers of the document that determine its settings.
     """
 
     def __init__(self, text: Text, report: Report) -> None:
@@ -95,7 +95,7 @@ class JsonReader:
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
 
     def settings(self, report: Report) -> list[Setting]:
-        """Return the settings of this report, or of one that is printed alike."""
+        """Return the settings of this report, or of one with the same layout."""
         start = report.document.start
         line, byte = self.text.line(start), self.text.byte(start)
         return [
@@ -118,13 +118,13 @@ class JsonReader:
 
     @cached_property
     def kind(self) -> Hashable:
-        """What the cross-checks depend on, but for the figures themselves."""
+        """What the cross-checks depend on, apart from the figures themselves."""
         wholes = tuple((whole, tuple(parts)) for whole, parts in self.wholes.items())
         rows = tuple((row.place, row.printed.what) for row in self.figures.rows)
         return rows, tuple(self.depths.items()), wholes, self.report.document.is_whole
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
-        """Hold figures of this report, or columns of such of several reports, against each other."""
+        """Check figures of this report, or columns of figures of several reports, against each other."""
         yield from cross_checks(measurements, self.depths)
         yield from totals.checks(measurements, self.wholes, has_all_parts=self.report.document.is_whole)
 
@@ -146,7 +146,7 @@ class JsonReader:
         return self._of_host(job, "jobname")
 
     def _of_host(self, item: Object, key: str) -> str:
-        """Return the name of a job or disk, with that of the host that it is on, where there are several."""
+        """Return the name of a job or disk, prefixed by its host in client mode."""
         name = self.report.text(item.get(key))
         return f"{self.report.text(item.get('hostname'))}/{name}" if self.report.is_client else name
 
@@ -171,7 +171,7 @@ class JsonReader:
             self.failures.append(f"{failed} requests of the job {name} failed.")
 
     def diagnostic(self, code: str, message: str, position: int | None = None) -> Diagnostic:
-        """Say something about the document, at its start unless told otherwise."""
+        """Return a diagnostic about the document, by default at its start."""
         start = self.report.document.start
         return self.figures.diagnostic(code, message, self.text.line(start if position is None else position))
 
@@ -181,7 +181,7 @@ class JsonReader:
         return self.report.version, "failed" if self.failures else "ok" if is_whole else "partial"
 
     def remarks(self) -> Iterator[Diagnostic]:
-        """Yield what is to be said whatever the figures are."""
+        """Yield the diagnostics that do not depend on the figures."""
         document = self.report.document
         for failure in self.failures:
             yield self.diagnostic("RUN_FAILED", failure)
@@ -198,7 +198,7 @@ class JsonReader:
 
 
 def ended_at(time: str) -> datetime | None:
-    """Return when a report was made, if that can be read."""
+    """Return the time at which a report was printed, if it is valid."""
     try:
         return report_time(time)
     except ValueError:
@@ -209,7 +209,7 @@ IDENTITY: Final = ("timestamp", "timestamp_ms")
 
 
 class _Read:
-    """What was read of one report by itself: its figures are rows that can be changed."""
+    """The contents of one report that is read by itself, with figures as rows that can be changed."""
 
     def __init__(self, reader: JsonReader, sheet: Sheet, number: int) -> None:
         self.reader, self._sheet, self._number = reader, sheet, number
@@ -224,11 +224,11 @@ class _Read:
 
     @cached_property
     def measurements(self) -> list[Measurement]:
-        """The figures that cross-checks are about: percentiles that agree have to do with no others."""
+        """The figures for cross-checks. Percentiles that agree are omitted: they are not related to others."""
         return [row.measurement() for row, is_agreeing in self._rows if not is_agreeing]
 
     def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
-        """Change what some of the `measurements` are of, and by what their unit is larger."""
+        """Change the metric of some of the `measurements`, and multiply their values by a factor."""
         checked = self._checked()
         for number in numbers:
             row, _ = self._rows[checked[number]]
@@ -238,7 +238,7 @@ class _Read:
         self.__dict__.pop("measurements", None)
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget some of the `measurements`; those behind them get other numbers."""
+        """Remove some of the `measurements`; later ones are renumbered."""
         checked = self._checked()
         dropped = {checked[number] for number in numbers}
         self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
@@ -248,7 +248,7 @@ class _Read:
         return [number for number, (_, is_agreeing) in enumerate(self._rows) if not is_agreeing]
 
     def records(self, start: int) -> Iterator[Record]:
-        """Yield the run, which has been told of since a position, and the diagnostics."""
+        """Yield the run, which begins at a position, and the diagnostics."""
         reader, builder = self.reader, self.reader.figures.run
         report = reader.report
         columns = self.columns()
@@ -278,7 +278,7 @@ class _Read:
         yield from self.leftovers()
 
     def leftovers(self) -> Iterator[Diagnostic]:
-        """Name the numbers that were not read, but for zeros and what is no figure."""
+        """Report the numbers that were not read, except for zeros and keys that are not figures."""
         figures = self.reader.figures
         unread = [*self._unread_numbers(), *(unread_counts(bins) for bins in figures.bins if bins.numbers is None)]
         for message, position, excerpt in leftovers(sorted(each for each in unread if each)):
@@ -302,7 +302,7 @@ def _are_as_many(report: Report, samples: int, requests: int | None) -> bool:
 
 
 def leftovers(unread: Iterable[Sequence[Unread]]) -> Iterator[tuple[str, int, str]]:
-    """Yield what is to be said of numbers that were not read, where the first of them stands, and an excerpt."""
+    """Yield messages about numbers that were not read, the position of the first, and an excerpt."""
     lost: dict[str, tuple[int, str]] = {}
     broken: dict[str, tuple[int, str]] = {}
     for position, key, text in chain.from_iterable(unread):
@@ -321,7 +321,7 @@ def leftovers(unread: Iterable[Sequence[Unread]]) -> Iterator[tuple[str, int, st
 
 
 def key_of(document: Document, position: int) -> str:
-    """Return the key under which a number stands; in a list, that of the list."""
+    """Return the key of a number; in a list, that of the list."""
     chars = document.chars
     end = chars.rfind('"', 0, position)
     if chars[end + 1 : position].strip() == ":":
@@ -331,11 +331,11 @@ def key_of(document: Document, position: int) -> str:
 
 
 Unread = tuple[int, str, str]
-"""Position, key and text of a number that is not 0 and was not read."""
+"""Position, key and text of a nonzero number that was not read."""
 
 
 def unread_counts(counts: Counts, places: NDArray[np.int64] | None = None) -> list[Unread]:
-    """Return the counts for which there is no place, and where they stand: in the text, or as some places say."""
+    """Return the counts that were not read, with their positions in the text, or with the given places."""
     if counts.is_read.all():
         return []
     lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))

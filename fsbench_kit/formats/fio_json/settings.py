@@ -1,4 +1,4 @@
-"""Reads under which options the jobs ran."""
+"""Reads the options of the jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def settings(report: Report) -> list[tuple[str, str, str | None]]:
-    """Return keys, values, and of which job they are: what all jobs share is the run's."""
+    """Return keys and values, and the job that each belongs to: ``None`` if all jobs share it."""
     by_job: dict[str, dict[str, str]] = {}
     names = [report.text(job.get("jobname")) for job in report.jobs]
     for job, name in zip(report.jobs, names, strict=True):
@@ -50,7 +50,7 @@ def _of_job(report: Report, job: Object, name: str, times: int) -> dict[str, str
 
 
 def _latency_target(report: Report, job: Object) -> dict[str, str]:
-    """Return the settings of fio's search for a depth that meets a latency."""
+    """Return the settings of fio's search for a depth that meets a target latency."""
     known = {}
     for key, per_second in (("target", 10**6 if report.is_old else 10**9), ("window", 10**6)):
         value = report.count(job.get(f"latency_{key}"))
@@ -65,22 +65,22 @@ def _latency_target(report: Report, job: Object) -> dict[str, str]:
 
 
 def threads(report: Report, options: Mapping[str, str], times: int) -> int | None:
-    """Return how many processes a job's figures are of; `times` is how often its name appears."""
+    """Return the number of processes behind a job's figures; `times` is how often its name occurs."""
     numjobs = _numjobs(options)
     is_cut = not report.document.is_whole or report.version is None
     if times == 1 and is_cut and numjobs != 1 and "group_reporting" not in options:
-        return None  # its other processes may be cut off
+        return None  # its other processes may have been cut off
     return 1 if times > 1 else numjobs
 
 
 def _numjobs(options: Mapping[str, str]) -> int | None:
-    """Return how many processes a job was asked to have."""
+    """Return the number of processes that was requested for a job."""
     numjobs = options.get("numjobs", "1") if options else ""
     return int(numjobs) if re.fullmatch(r"[0-9]{1,9}", numjobs) else None
 
 
 def block_sizes(options: Mapping[str, str]) -> dict[str, int]:
-    """Return the block size of each operation, where the options give exactly one.
+    """Return the block size of each operation, if the options specify exactly one.
 
     >>> block_sizes({"bs": "4k,8k"})
     {'read': 4096, 'write': 8192, 'trim': 8192}

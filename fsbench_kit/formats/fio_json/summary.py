@@ -1,4 +1,4 @@
-"""Reads what a report says of the machine: its disks, and how idle its processors were."""
+"""Reads the machine's figures in a report: disks, and how idle the processors were."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _of_disk(prefix: str, statistic: str, most: str, rounding: Rounding) -> dict
                 ("ios", "disk_ios", ""),
                 ("sectors", "disk_sectors", ""),
                 ("merges", "disk_merges", ""),
-                ("merge", "disk_merges", ""),  # fio's own slip, in aggr_write_merge
+                ("merge", "disk_merges", ""),  # a typo in fio, in aggr_write_merge
                 ("ticks", "disk_ticks", "ms"),
             )
         )
@@ -45,14 +45,14 @@ _IDLE_UNIT: Final = (
 
 
 def read_disk(figures: Figures, disk: Object, name: str) -> None:
-    """Read a disk, and the means over the disks of which it is made."""
+    """Read a disk, and the means over its members."""
     for part, of_disk in ((name, _DISK), (f"{name}/members", _MEMBERS)):
         for operation, prints in of_disk.items():
             figures.add(Place(operation, scope="disk", part=part), disk, prints)
 
 
 def read_idleness(figures: Figures, block: Object) -> None:
-    """Read which share of the processors' time was left, by ``--idle-prof``."""
+    """Read the idle share of the processors, as printed with ``--idle-prof``."""
     for key in block:
         if key == "system" or key.startswith("cpu-"):
             place = Place("all", part=None if key == "system" else key)

@@ -1,4 +1,4 @@
-"""Tells the fields of a job's line, which may be broken into pieces or cut off, by their kinds."""
+"""Identifies the fields of a job's line by their kinds, even if the line is broken or cut off."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _kind(text: str) -> str:
 
 
 def statistics(name: str, words: Iterable[str] = ("min", "max", "mean", "stdev")) -> tuple[str, ...]:
-    """Return the names of the fields that hold statistics of one kind."""
+    """Return the names of the fields that contain the statistics of one quantity."""
     return tuple(f"{name}_{word}" for word in words)
 
 
@@ -62,7 +62,7 @@ _OLD_DIRECTION: Final = tuple(name for name in _DIRECTION if name not in {"iops"
 
 
 def _kinds(names: Iterable[str]) -> str:
-    """Return the kinds that the fields of a direction have, one letter each."""
+    """Return the kinds of a direction's fields, one letter each."""
     by_word = {"mean": "F", "stdev": "F", "share": "P"}
     return "".join("Q" if name in PERCENTILES else by_word.get(name.rpartition("_")[2], "I") for name in names)
 
@@ -73,7 +73,7 @@ _LAYOUTS: Final[dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]]] 
     "4": ((_DIRECTION,), ("read", "write", "trim")),
     "5": ((_NEW_DIRECTION,), ("read", "write", "trim")),
 }
-"""Layout -> the fields that a direction can have in it, and its directions."""
+"""Layout -> the possible fields of a direction, and the directions."""
 
 _LINES: Final = {
     (layout, fields): re.compile(
@@ -85,23 +85,23 @@ _LINES: Final = {
     for layout, (choices, _) in _LAYOUTS.items()
     for fields in choices
 }
-"""The kinds of a line's fields, as far as the line goes. What is left is the description, if the line is whole."""
+"""Patterns of the kinds in a line, which may be cut off. The rest of a complete line is the description."""
 
 _CUT_DISK: Final = re.compile(r".I{1,7}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A job's line: its fields by name, and the stretch of the text on which they stand.
+    """The line of a job: its fields by name, and its position in the text.
 
     Attributes
     ----------
     directions
         The fields of each direction, by operation.
     is_whole
-        Whether the line goes as far as fio prints it.
+        Whether the line is complete.
     is_mended
-        Whether it was put together from pieces.
+        Whether it was joined from pieces.
     """
 
     start: int
@@ -124,27 +124,27 @@ class Line:
 
     @property
     def job(self) -> tuple[int, str]:
-        """What tells a job from others, as far as that is printed."""
+        """What identifies a job, as far as it is printed."""
         return self.group, self.name
 
     def disk_texts(self) -> list[str]:
-        """Return what is said of the disks."""
+        """Return the texts of all fields about disks."""
         return [field.text for disk in self.disks for field in disk]
 
     def counts(self) -> list[int]:
-        """Return what only grows while a run goes on."""
+        """Return the counts that cannot decrease during a run."""
         work = [fields[name] for fields in self.directions.values() for name in ("bytes", "runtime")]
         return [int(field.text) for field in (*work, *self.cpu[2:])]
 
     def has_worked(self) -> bool:
-        """Whether the job made a request."""
+        """Whether the job made any request."""
         names = ("bytes", "bandwidth", "iops", "clat_max", "lat_max")
         return any(
             is_work(fields[name] for name in names if name in fields) for fields in self.directions.values()
         )
 
     def runtime(self) -> int:
-        """Return for how long the job ran, in ms."""
+        """Return how long the job ran, in ms."""
         return max(int(fields["runtime"].text) for fields in self.directions.values())
 
 
@@ -154,7 +154,7 @@ _ANNOTATION: Final = re.compile(r"(?<=[;%\d])\s+(?:[(\[#<]|//).*")
 
 
 def lines(text: Text) -> Iterator[Line]:
-    """Yield the jobs' lines of a text, whole or as far as they go."""
+    """Yield the job lines of a text, complete or cut off."""
     for start, limit in pairwise([*undescribed(MARKS, text.chars), len(text.chars)]):
         line = _line(text, start, limit)
         if line is not None:
@@ -162,7 +162,7 @@ def lines(text: Text) -> Iterator[Line]:
 
 
 def _line(text: Text, start: int, limit: int) -> Line | None:
-    """Read the line that begins at a position, put together from pieces if that makes more of it."""
+    """Read the line that begins at a position, joined from pieces if that yields more of it."""
     fields: list[Printed] = []
     best: Line | None = None
     for count, (piece_start, piece_end) in enumerate(_pieces(text.chars, start, limit)):
@@ -178,7 +178,7 @@ def _line(text: Text, start: int, limit: int) -> Line | None:
 
 
 def _pieces(chars: str, start: int, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines that a job's line may be broken into, without what a copy put before and behind them."""
+    """Yield the pieces that a job's line may be broken into, without prefixes and annotations."""
     for _ in range(_MOST_PIECES):
         end = chars.find("\n", start, limit)
         end = limit if end < 0 else end
@@ -192,7 +192,7 @@ def _pieces(chars: str, start: int, limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _joined(fields: list[Printed], piece: str, position: int) -> list[Printed]:
-    """Append the fields of a piece; its first one continues the last one so far."""
+    """Append the fields of a piece; its first field continues the last one."""
     added = []
     for text in piece.split(";"):
         blanks = len(text) - len(text.lstrip()) if text[:1].isspace() else 0
@@ -205,7 +205,7 @@ def _joined(fields: list[Printed], piece: str, position: int) -> list[Printed]:
 
 
 def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
-    """Tell the fields of a line by their kinds, as its layout has them."""
+    """Identify the fields of a line by matching their kinds with its layout."""
     fields, end = _without_other_text(fields)
     words = [
         Printed("".join(field.text.split()), field.position) if _BLANK.search(field.text) else field
@@ -225,7 +225,7 @@ def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
         if is_cut:
             del directions[-1]  # its last field may have lost digits
         if not found["depths"] and not rest:
-            found_words["cpu"] = []  # the same
+            found_words["cpu"] = []  # as above
         operations = _operations(layout, len(directions), "I" if is_cut else found["cpu"] or rest[:-1])
         if not operations:
             return None
@@ -252,7 +252,7 @@ def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
 
 
 def _without_other_text(fields: list[Printed]) -> tuple[list[Printed], int]:
-    """Cut off what follows the last field on its line, and return where the line ends then."""
+    """Cut off other text after the last field on its line, and return where the line ends."""
     *others, last = fields
     first, *more = last.text.split() or [""]
     if more and _kind("".join(last.text.split())) == _OTHER and _kind(first) != _OTHER:
@@ -261,15 +261,15 @@ def _without_other_text(fields: list[Printed]) -> tuple[list[Printed], int]:
 
 
 def split(fields: list[_T], size: int) -> list[list[_T]]:
-    """Return fields, or lines, by so many at a time."""
+    """Return fields, or lines, in chunks of a given size."""
     return [fields[start : start + size] for start in range(0, len(fields), size)]
 
 
 def _operations(layout: str, count: int, following: str) -> tuple[str, ...]:
-    """Return of which operations so many directions are, or none if that is not certain.
+    """Return the operations of a line's directions, or nothing if they are uncertain.
 
-    `following` are the kinds of the fields behind them, as far as those are complete: shares if there are no more
-    directions.
+    `following` are the kinds of the complete fields after the directions, which begin with a share if there are no
+    more directions.
     """
     each = _LAYOUTS[layout][1]
     if count == 1 and not following.startswith("I"):
@@ -291,10 +291,10 @@ def _with_description(line: Line, text: Text, limit: int) -> Line:
 
 
 def is_work(fields: Iterable[Printed]) -> bool:
-    """Whether any of the fields is not a zero."""
+    """Whether any of the fields is not zero."""
     return any(field.text.strip("-0.%") for field in fields)
 
 
 def count(fields: list[Printed]) -> int:
-    """Return the whole number that the first of the fields holds, or 0 where there is none."""
+    """Return the integer in the first of the fields, or 0 if there is none."""
     return int(fields[0].text) if fields else 0

@@ -1,4 +1,4 @@
-"""Makes records of the reports of a run."""
+"""Turns the reports of a run into records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 
 class TerseReader:
-    """Reads the reports of one run: the last one is its result."""
+    """Reads the reports of one run, of which the last one is its result."""
 
     def __init__(self, text: Text, reports: list[Report]) -> None:
         self.text = text
@@ -53,7 +53,7 @@ class TerseReader:
         self.run = RunBuilder(text)
         version = self.lines[0].version
         self.version = version
-        # Since 3.0 latencies are taken in ns. Layout 2 does not name the version.
+        # Since 3.0 latencies are measured in ns. Layout 2 does not show the version.
         is_old = (version or "").startswith(("1.", "2.")) and not (version or "").startswith("2.99")
         self.clocks: tuple[int, ...] = (10**6, 10**9) if version is None else (10**6,) if is_old else (10**9,)
         self.has_total_percentiles = _LAT_PERCENTILES.search(text.chars) is not None
@@ -74,7 +74,7 @@ class TerseReader:
         self._read_disks(self.lines[0].disks)
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
-        """Hold figures of this run, or columns of such of several runs, against each other."""
+        """Check figures of this run, or columns of figures of several runs, against each other."""
         yield from cross_checks(measurements)
         yield from totals.checks(measurements, self.groups(), has_all_parts=self.is_one_run())
 
@@ -97,7 +97,7 @@ class TerseReader:
         )
 
     def _series(self) -> Iterator[Record]:
-        """Yield what had been done by when, as earlier reports of the run have it."""
+        """Yield the series of work done, from the earlier reports of the run."""
         for report in self.reports[:-1]:
             yield self._diagnostic("INTERIM_REPORT", "The run went on after this report.", report)
         if len(self.reports) == 1:
@@ -124,12 +124,12 @@ class TerseReader:
         return groups
 
     def is_one_run(self) -> bool:
-        """Whether the lines are surely of one run: they are the only ones of their groups, or name the disks."""
+        """Whether the lines are certainly of one run: there is one per group, or they have figures of disks."""
         disks = (field for disk in self.lines[0].disks for field in disk[1:])
         return len(self.lines) == len({line.group for line in self.lines}) or self._is_work(disks)
 
     def remarks(self) -> Iterator[Diagnostic]:
-        """Yield what is to be said whatever the figures are."""
+        """Yield the diagnostics that do not depend on the figures."""
         for line in self.lines:
             if not line.is_whole:
                 yield self._diagnostic(
@@ -149,14 +149,14 @@ class TerseReader:
     def _diagnostic(self, code: str, message: str, lines: Sequence[Line]) -> Diagnostic:
         return Token("", self.text, lines[0].start, lines[-1].end).diagnostic(code, message)
 
-    # How figures are kept
+    # Adding figures
 
     def _is_work(self, fields: Iterable[Printed]) -> bool:
-        """Whether there are figures, which depends on whether any of some fields is not a zero."""
+        """Whether there are figures, which is the case if any of some fields is not zero."""
         return is_work(fields)
 
     def _add(self, place: Place, field: Printed | None, metric: str, statistic: str = "value", **how: Any) -> None:
-        """Add a figure, if the line holds it; `how` is that of `RunBuilder.add`."""
+        """Add a figure, if the line contains it; `how` is passed to `RunBuilder.add`."""
         if field is None:
             return
         number = Printed(field.text[:-1], field.position) if field.text.endswith("%") else field
@@ -169,7 +169,7 @@ class TerseReader:
         self.run.say("UNREAD_FIGURE", message, field.position, field.position + len(field.text))
 
     def _set(self, key: str, value: str, line: Line) -> None:
-        """Keep a setting; one of a job belongs to the whole run where the run has no others."""
+        """Add a setting; that of a job applies to the whole run if it is the only job."""
         is_of_job = self.has_several
         part = line.name if is_of_job else None
         self.run.set(key, value, line.start, scope="job" if is_of_job else "all", part=part)
@@ -208,7 +208,7 @@ class TerseReader:
     def _read_statistics(
         self, place: Place, fields: dict[str, Printed], kind: str, metric: str, unit: str
     ) -> None:
-        """Keep the statistics over requests or intervals, if there were any."""
+        """Add the statistics over requests or intervals, if there were any."""
         named = {word: fields[f"{kind}_{word}"] for word in INTERVAL_STATISTICS if f"{kind}_{word}" in fields}
         if not self._is_work(named.values()):
             return
@@ -221,7 +221,7 @@ class TerseReader:
                 self._add(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
 
     def _read_group_share(self, place: Place, share: Printed, mean: Printed) -> None:
-        """Read the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
+        """Read the share of the group's bandwidth, which fio truncated to whole KiB/s before dividing by it."""
         bounds: Bounds | None = None
         part = known_quantity(share.text.removesuffix("%"), "%")
         if part is not None and part.value and part.low is not None:
@@ -232,7 +232,7 @@ class TerseReader:
     def _read_percentiles(self, place: Place, fields: dict[str, Printed], metric: str) -> None:
         kinds = [kind for kind in ("clat", "lat") if metric in {LATENCIES[kind], EITHER_LATENCY}]
         if not self._is_work(fields[name] for kind in kinds for name in statistics(kind)):
-            return  # over no samples
+            return  # without samples
         for name in PERCENTILES:
             if name in fields and float(fields[name].text.partition("%")[0]):
                 self._read_percentile(place, fields[name], metric)
@@ -247,9 +247,9 @@ class TerseReader:
         self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
 
     def latency_of_percentiles(self, fields: dict[str, Printed]) -> str | None:
-        """Return which latency the percentiles are of, if it is certain.
+        """Return the latency that the percentiles are of, or ``None`` if it is uncertain.
 
-        They are of the total one where ``lat_percentiles`` was on, which fio 2.x does not have.
+        They are of the total latency if ``lat_percentiles`` was on, which fio 2.x does not have.
         """
         has = {kind: is_work(fields[name] for name in statistics(kind)) for kind in ("clat", "lat")}
         if self.has_total_percentiles or has == {"clat": False, "lat": True}:
@@ -269,7 +269,7 @@ class TerseReader:
         depths = [depth_bounds("depth", label) for label in _DEPTH_LABELS]
         self._add_shares(place, "depth", zip(depths, line.depths, strict=False), with_zeros=True)
         for labels, fields, per_second, first in (
-            (_US_LABELS, line.us, 10**6, 0),  # the first bucket holds all below it
+            (_US_LABELS, line.us, 10**6, 0),  # the first bucket includes everything below it
             (_MS_LABELS, line.ms, 10**3, 1),
         ):
             latencies = [latency_bounds(label, per_second, first=first) for label in labels]
@@ -283,19 +283,19 @@ class TerseReader:
             (*bounds, amount.value, field.position)
             for bounds, field in buckets
             if (with_zeros or is_work([field]))
-            and (amount := known_quantity(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
+            and (amount := known_quantity(field.text.removesuffix("%"), "%")) is not None  # NaN without requests
         ]
         if known:
             lows, highs, shares, positions = zip(*known, strict=True)
             self.run.add_bins(place, metric, lows, highs, shares=shares, positions=positions)
 
-    # The disks
+    # Disks
 
     def _read_disks(self, disks: list[list[Printed]]) -> None:
         part = ""
         for name, *fields in disks:
             if name.text == "slaves" and part:
-                # Means over the members of the disk before, and the largest utilisation.
+                # Means over the members of the previous disk, and the largest utilisation.
                 self._read_disk(f"{part}/members", fields, "mean", "max", "down")
             else:
                 part = name.text
@@ -314,7 +314,7 @@ class TerseReader:
 
 
 _LAT_PERCENTILES: Final = re.compile(r"\blat_percentiles(?:=(?:1|true|yes|on)\b|(?![\w=]))")
-"""The option as a command line or a job file has it, where one stands in the same text."""
+"""The option in a command line or a job file that is part of the same text."""
 
 _DEPTH_LABELS: Final = ("1", "2", "4", "8", "16", "32", ">=64")
 _US_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
@@ -322,16 +322,16 @@ _MS_LABELS: Final = (*_US_LABELS, "2000", ">=2000")
 
 
 def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict[str, Printed], kind: str) -> bool:
-    """Whether percentiles can be of a latency with this minimum and maximum, which were cut to µs."""
+    """Whether percentiles can be of a latency with this minimum and maximum, which were truncated to µs."""
     least, most = int(fields[f"{kind}_min"].text) / 10**6, (int(fields[f"{kind}_max"].text) + 1) / 10**6
     return all(low <= most and (high is None or high >= least) for low, high in percentiles)
 
 
 @lru_cache(maxsize=2**12)
 def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> tuple[float, float | None] | None:
-    """Return between which values a percentile lies, whichever of the clocks it was taken with.
+    """Return the bounds of a percentile, allowing for all of the clocks.
 
-    ``None`` where fio prints no such percentile.
+    Return ``None`` if fio cannot print the value.
     """
     bounds = [Percentile(per_second // 10**6, per_second, is_cut=True)(int(printed)) for per_second in clocks]
     possible = [(low, high) for low, high in bounds if not isnan(low)]

@@ -1,4 +1,4 @@
-"""Finds out where a run ends: which lines are of one report, and which reports of one run."""
+"""Groups lines into reports, and reports into runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Report = list[Line]
 
 
 def runs_of(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
-    """Yield the reports of each run: its result, and before it what it reported while it was going on."""
+    """Yield the reports of each run, of which the last one is its result."""
     run: list[Report] = []
     for stretch in _stretches(text, lines):
         for report in by_time(run, stretch):
@@ -27,12 +27,12 @@ def runs_of(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
 
 
 def _stretches(text: Text, lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Return lines between which nothing shows that a new report begins, but perhaps their counts."""
+    """Yield lists of lines without any sign of a new report between them, except possibly their counts."""
     return split_where(lines, partial(_starts_report, text))
 
 
 def by_time(run: list[Report], lines: list[Line]) -> list[Report]:
-    """Split lines into reports, if they are of different times."""
+    """Split lines into reports, if they were printed at different times."""
     if run:
         reports = split(lines, len(run[-1]))
         if _are_later(run, reports):
@@ -60,11 +60,11 @@ def _starts_report(text: Text, report: Report, line: Line) -> bool:
 
 
 _INTERVAL: Final = 400
-"""In ms. Processes of one job end within less of each other, and fio reports once a second at most."""
+"""In ms. Processes of one job end within less than this, and fio reports at most once a second."""
 
 
 def _continues(run: list[Report], report: Report) -> bool:
-    """Whether a report is the next one of a run, whose last one can come at any time."""
+    """Whether a report is the next one of a run. The final report can come at any time."""
     last = run[-1]
     interval = _INTERVAL if len(run) == 1 else 1
     return (
@@ -75,7 +75,7 @@ def _continues(run: list[Report], report: Report) -> bool:
 
 
 def _grew(one: Line, other: Line) -> bool:
-    """Whether a line can be of the same job as another one, some time later."""
+    """Whether a line can be of the same job as an earlier one."""
     return (one.layout, one.version, *one.directions) == (other.layout, other.version, *other.directions) and all(
         before <= after for before, after in zip(one.counts(), other.counts(), strict=False)
     )

@@ -1,4 +1,4 @@
-"""Reads the lines of many runs together, of which some are alike: they differ in nothing but their numbers."""
+"""Reads the lines of many runs together, of which some differ in nothing but their numbers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
 def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
-    """Read those of some texts, by their indexes, that are nothing but the lines of one run.
+    """Read the texts, given by index, that consist of nothing but the lines of one run.
 
-    Whatever is out of the ordinary in a text makes it one for `fsbench_kit.formats.fio_terse.parse`.
+    Texts with any irregularity are left to `fsbench_kit.formats.fio_terse.parse`.
 
     Returns
     -------
     tuple
-        The runs if there are any, and the indexes of the texts that are left over.
+        The runs, or ``None``, and the indices of the texts that were not read.
     """
     given = list(which)
     reports = (
@@ -56,7 +56,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
 
 
 _LAYOUTS: Final = ("2;", "3;", "4;", "5;")
-"""How a line begins."""
+"""The possible beginnings of a line."""
 
 
 class _Figures(Figures):
@@ -64,21 +64,21 @@ class _Figures(Figures):
 
     @staticmethod
     def shares(share: Amounts, mean: Amounts) -> Amounts:
-        """Return shares of a group's bandwidth: fio cuts that to whole KiB/s before it divides by it."""
+        """Return shares of a group's bandwidth, which fio truncates to whole KiB/s before dividing by it."""
         has_any = share.value > 0
         group = mean.value / 1024 / np.where(has_any, share.value, 1)
         return share._replace(low=np.where(has_any, share.low * group / (group + 1), share.low))
 
 
 class _Sketch(TerseReader):
-    """Notes which number of its lines each figure is.
+    """Records which number of the lines each figure is.
 
     Attributes
     ----------
     figures
         The figures.
     conditions
-        Numbers on which it depends which figures there are: whether any of them is not 0.
+        Groups of numbers that determine which figures exist -> whether any number of the group is not 0.
     """
 
     def __init__(self, text: Text, report: Report, numbers: Mapping[int, int]) -> None:
@@ -106,7 +106,7 @@ class _Sketch(TerseReader):
     def _read_group_share(self, place: Place, share: Printed, _: Printed) -> None:
         self._add(place, share, "group_share", unit="%")
         rows = self.figures.rows
-        rows[-1] = rows[-1]._replace(mean=len(rows))  # which comes next
+        rows[-1] = rows[-1]._replace(mean=len(rows))  # the row that is added next
 
     def _read_percentile(self, place: Place, field: Printed, metric: str) -> None:
         rank, value = field.text.split("%=")
@@ -126,7 +126,7 @@ class _Sketch(TerseReader):
 
 
 class _Template(NamedTuple):
-    """A line, and which of the fields between its semicolons are those of its directions, and so on."""
+    """A line, and the ranges of its fields that belong to its directions and so on."""
 
     line: Line
     directions: dict[str, tuple[tuple[str, ...], slice]]
@@ -143,7 +143,7 @@ class _Template(NamedTuple):
         return cls(line, directions, fields(line.cpu), list(map(fields, line.disks)))
 
     def like(self, chars: str, start: int) -> Line:
-        """Return a line that is printed alike."""
+        """Return a line with the same layout."""
         words = [Printed(text, start) for text in chars.split(";")]
         return replace(
             self.line,
@@ -158,7 +158,7 @@ class _Template(NamedTuple):
 
 
 class _Kind(fio_columns.Kind[fio_columns.Printed]):
-    """Runs whose lines are alike but for their numbers."""
+    """Runs whose lines differ in nothing but their numbers."""
 
     def __init__(self, reader: _Sketch, chars: str, starts: Sequence[int]) -> None:
         self._reader, self.figures = reader, reader.figures
@@ -188,7 +188,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
             start += len(own) + 1
 
     def _answered(self, some: list[Line]) -> object:
-        """Return what figures tell of which line is of what."""
+        """Return what the figures determine about the lines."""
         return (
             len(by_time([], some)),
             [(line.disk_texts() == some[0].disk_texts(), line.has_worked()) for line in some],
@@ -208,22 +208,22 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
         return self._reader.run.settings
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
-        """Hold columns of figures of several runs against each other."""
+        """Check columns of figures of several runs against each other."""
         return self._reader.checks(measurements)
 
     def remarks(self, report: fio_columns.Printed) -> Iterable[Diagnostic]:
-        """Return what is said of a run whatever its figures are."""
+        """Return the diagnostics of a run that do not depend on its figures."""
         if not self._has_remarks:
             return ()
         return TerseReader(Text(report.chars), [list(self._lines_of(report.chars))]).remarks()
 
 
 _ODD: Final = re.compile(r"[^0-9]\.|\.[^0-9]|\.[0-9]{10}|[0-9]{18}")
-"""What a number looks like that fio cannot have printed."""
+"""What numbers look like that fio cannot have printed."""
 
 
 def _at_start(line: Line) -> Line:
-    """Return a line as `_Template.like` does, which tells no places within it."""
+    """Return a line like those of `_Template.like`, whose fields have no positions of their own."""
 
     def moved(fields: Iterable[Printed]) -> list[Printed]:
         return [Printed(field.text, line.start) for field in fields]
@@ -233,7 +233,7 @@ def _at_start(line: Line) -> Line:
 
 
 def _learned(first: fio_columns.Printed) -> Learned | None:
-    """Return the kind of some lines, and which of their numbers are no figures."""
+    """Return the kind of some lines, and which of their numbers are not figures."""
     chars, text = first.chars, Text(first.chars)
     found = list(runs_of(text, lines(text)))
     if len(found) != 1 or len(found[0]) != 1:
@@ -252,7 +252,7 @@ def _learned(first: fio_columns.Printed) -> Learned | None:
         read |= {row.samples for row in reader.figures.rows if row.samples is not None}
         read |= {number for condition in reader.conditions for number in condition}
         read |= {numbers[field.position] for line in report for disk in line.disks for field in disk[1:]}
-    except (KeyError, ValueError):  # a sign or "nan" in the place of a number, or a version that is not known
+    except (KeyError, ValueError):  # a sign or "nan" instead of a number, or an unknown version
         return None
     kind = _Kind(reader, chars, starts)
     is_alike = list(kind._lines_of(chars)) == [_at_start(line) for line in report]
