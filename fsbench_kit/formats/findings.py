@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement
@@ -99,20 +100,21 @@ _FLAG = (bool, np.bool_)
 
 
 class TextColumn(Sequence[str]):
-    """One of several columns of texts that are stored row by row; texts are created on access."""
+    """Some of many texts, given by their indexes; texts are created on access."""
 
-    def __init__(self, texts: pl.Series, column: int, width: int) -> None:
-        self._texts, self._column, self._width = texts, column, width
+    def __init__(self, texts: pl.Series, indexes: NDArray[np.intp]) -> None:
+        self._texts, self._indexes = texts, indexes
 
     def __len__(self) -> int:
-        return len(self._texts) // self._width
+        return len(self._indexes)
 
     def __getitem__(self, row: Any) -> Any:
-        return self._texts[self._column + self._width * row]
+        return self._texts[int(self._indexes[row])]
 
     def of(self, rows: Sequence[int]) -> list[str]:
         """Return the texts of the given rows."""
-        return self._texts[self._column + self._width * np.asarray(rows)].to_list()
+        texts: list[str] = self._texts[self._indexes[np.asarray(rows)]].to_list()
+        return texts
 
 
 def unequal(one: Any, other: Any) -> Any:

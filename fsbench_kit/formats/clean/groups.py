@@ -199,11 +199,11 @@ class Read:
         group, example = self.group, self.group.example
         columns = {name: np.array(values) for name, values in group.repeated.items()}
         lines = group.lines(example.run.measurements)
-        width = len(example.run.measurements)
+        rows, width = np.arange(len(self.texts)), len(example.run.measurements)
         samples = dict(zip(example.samples, group.words(example.samples.values()), strict=True))
         many = []
         for number, item in enumerate(example.run.measurements):
-            own: dict[str, Any] = {"text": TextColumn(self.texts, number, width)}
+            own: dict[str, Any] = {"text": TextColumn(self.texts, rows[number::width])}
             own |= {name: column for name, column in columns.items() if getattr(item, name) is not None}
             for name, end in zip(ENDS, (self.value, self.low, self.high), strict=True):
                 if getattr(item, name) is not None or example.zeros[number] is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns import columns
 from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Log, Numbered, Rows, Shape
 from fsbench_kit.formats.fio_columns.figures import Bucket, printed
@@ -221,15 +222,13 @@ class Sheet:
         starts = self._sorted.starts_of(logs, _figures)
         index = (starts[:, None] + np.arange(number)).T
         value, low, high = (column[index] for column in (figures.value, figures.low, figures.high))
-        texts = figures.text.gather(index.ravel())
         lines = figures.line[index]
-        many = len(logs)
         made = []
         for row, first in enumerate(index[:, 0].tolist()):
             of_one: tuple[Any, ...] = (
                 *(places[figures.place[first]], whats[figures.what[first]]),
                 *(value[row], low[row], high[row]),
-                *(None, texts[many * row : many * (row + 1)], lines[row], None),
+                *(None, TextColumn(figures.text, index[row]), lines[row], None),
             )
             made.append(Figure._make(of_one).measurement())
         return made
