@@ -71,7 +71,7 @@ def in_times(*ratios: float | None) -> bool:
 
 
 _LEAST: Final = 0.02
-"""Smaller ratios are given as such: 99.6 % less is harder to grasp than 0.0040 times."""
+"""Smaller ratios are no percentages: 99.6 % less is harder to grasp than 250 times."""
 _PERCENT: Final = "\N{NO-BREAK SPACE}%"
 _FAST: Final = _Words("is", "was", "faster", "slower", "times as fast as", "as fast as")
 _RATES: Final = frozenset({"bandwidth", "iops", "file_rate", "request_bandwidth"})
@@ -209,9 +209,13 @@ def _decided(row: Mapping[str, Any]) -> str:
     ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
     if worse:
         ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
+    evidence = _evidence(row, better)
+    if ratio < 1 and in_times(ratio, low, high):  # the other group's is so many times as large
+        better, other, evidence = other, better, evidence.replace("ahead in", "behind in")
+        ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
     than, reach = _told(words, ratio, low, high)
     reach = f"{reach}{_unless_usual(row)}; " if reach else ""
-    return f"{better} {words.verb} {than} {other}{words.task} ({reach}{_evidence(row, better)})."
+    return f"{better} {words.verb} {than} {other}{words.task} ({reach}{evidence})."
 
 
 def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:

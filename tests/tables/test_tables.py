@@ -296,11 +296,11 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             LATENCY | {"ratio": 0.03, "ci_low": 0.015, "ci_high": 0.05},
-            "xfs has 0.0300 times the p99 latency of ext4 (0.0150 to 0.0500; ahead in all 5 rounds).",
+            "ext4 has 33.3 times the p99 latency of xfs (20.0 to 66.7; behind in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.015, "ci_low": 0.012, "ci_high": 0.018},
-            "xfs has 0.0150 times the p99 latency of ext4 (0.0120 to 0.0180; ahead in all 5 rounds).",
+            "ext4 has 66.7 times the p99 latency of xfs (55.6 to 83.3; behind in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.09, "ci_low": 0.07, "ci_high": 0.12},
