@@ -27,6 +27,8 @@ def test_a_long_head_of_a_panel_is_broken_at_its_commas() -> None:
 
 
 def test_a_legend_of_many_levels_is_no_wider_than_a_page() -> None:
-    few, many = (told_apart([f"fs{n}" for n in range(number)])["color"]["legend"] for number in (6, 7))
+    few, many = (told_apart([f"fs{n:02}" for n in range(number)])["color"]["legend"] for number in (6, 40))
     assert few["columns"] is alt.Undefined
-    assert (many["columns"], many["symbolLimit"]) == (2, 0)
+    assert many["columns"] > 1
+    assert many["columns"] * 4 * 8 < 330  # a phone's width: names of four letters
+    assert many["symbolLimit"] == 0
