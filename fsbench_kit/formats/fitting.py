@@ -32,7 +32,7 @@ def _told_otherwise(keys: Iterable[str], command: Sequence[Setting], run: Run) -
 
 
 def _values(settings: Iterable[Setting]) -> Mapping[str, Sequence[str]]:
-    """Return the values of each setting, of which jobs can have several."""
+    """Return the values of each setting; jobs can have different ones."""
     found: dict[str, list[str]] = defaultdict(list)
     for item in settings:
         if item.value not in found[item.key]:

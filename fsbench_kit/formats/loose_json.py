@@ -19,7 +19,7 @@ Object = dict[str, Any]
 
 
 MOST_DIGITS: Final = 18
-"""The maximum number of digits of a number that the counters of programs can hold."""
+"""The maximum number of digits that fit in the counters of programs."""
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,7 @@ way, as a column over all of them. This module therefore does not depend on any 
 `parse` reads:
 
 - Numbers that are not figures (versions, ranks) must be equal to those of the example, except for dates, and for
-  settings of which the format declares what depends on them (`Clean.free`).
+  settings that the format declares free to differ (`Clean.free`).
 - A figure is 0 if and only if it is 0 in the example, because much may depend on that (except for `Clean.zeros`).
 - A figure has the unit that it has in the example, unless the format declares what others mean (`Clean.units`), or
   another log has that line (`Clean.lines`).

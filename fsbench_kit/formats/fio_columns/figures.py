@@ -77,7 +77,7 @@ class Row(NamedTuple):
     order
         Its rank among the figures and latencies.
     gate
-        Numbers of which one must not be 0 for the figure to exist; it always exists if there are none.
+        The figure exists if any of these numbers is not 0; always if there are none.
     mean
         For a share of a group's bandwidth, the row of the mean that was divided.
     """

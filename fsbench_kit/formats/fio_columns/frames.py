@@ -1,4 +1,4 @@
-"""Reads many reports together, of which some differ in nothing but their numbers.
+"""Reads many reports together, using that most differ in nothing but their numbers.
 
 The structure is determined from the first report of each kind (see `alike`). Then all figures of all reports are
 read as columns. Irregular reports are left to the format's `parse`.

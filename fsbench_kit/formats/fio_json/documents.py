@@ -81,7 +81,7 @@ def _bare_jobs(chars: str, first: Document) -> Document:
 
 
 def runs_of(found: Iterable[Report]) -> Iterator[list[Report]]:
-    """Yield the documents of each run, of which the last one is its result."""
+    """Yield the documents of each run; the last one is its result."""
     run: list[Report] = []
     for report in found:
         if run and not _continues(run, report):

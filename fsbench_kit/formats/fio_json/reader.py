@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]:
-    """Return the records of runs, given the text and reports of each, of which the last one is its result.
+    """Return the records of runs, given the text and reports of each; the last report is the run's result.
 
     The records are the run, its series, and the diagnostics.
     """

@@ -42,7 +42,7 @@ from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 
 class TerseReader:
-    """Reads the reports of one run, of which the last one is its result."""
+    """Reads the reports of one run; the last one is its result."""
 
     def __init__(self, text: Text, reports: list[Report]) -> None:
         self.text = text

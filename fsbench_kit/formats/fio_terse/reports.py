@@ -14,7 +14,7 @@ Report = list[Line]
 
 
 def runs_of(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
-    """Yield the reports of each run, of which the last one is its result."""
+    """Yield the reports of each run; the last one is its result."""
     run: list[Report] = []
     for stretch in _stretches(text, lines):
         for report in by_time(run, stretch):

@@ -1,4 +1,4 @@
-"""Reads the lines of many runs together, of which some differ in nothing but their numbers."""
+"""Reads the lines of many runs together, using that most differ in nothing but their numbers."""
 
 from __future__ import annotations
 

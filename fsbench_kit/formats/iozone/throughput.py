@@ -145,7 +145,7 @@ class ThroughputReader:
         yield from self._add(token, "rate", _RATES[self.unit])
 
     def _read_part(self, token: Token, name: str) -> Iterator[Diagnostic]:
-        """Read a line that does not name its test, of which each test has one."""
+        """Read a line that does not name its test. Each test has one such line of each kind."""
         text = "" if token.match is None else token.match[0]
         if self.test is None or self.parts.setdefault(name, text) != text:
             self.test = None
