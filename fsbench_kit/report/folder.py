@@ -73,7 +73,11 @@ def _comparison(
             return
         raise problem
     levels = dataset.runs[of].drop_nulls().unique(maintain_order=True) if of in dataset.runs.columns else ()
-    what = f"{', '.join(sorted(map(str, levels)))} compared" if len(levels) else f"{of} compared"
+    what = (
+        f"{', '.join(sorted(map(str, levels)))} compared"
+        if len(levels)
+        else f"{of.replace('_', ' ').capitalize()} compared"
+    )
     yield _page("compare", "03_compare", what, {**compared, "baseline": baseline or ""})
 
 

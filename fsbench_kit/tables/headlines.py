@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -127,7 +126,7 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     level, baseline = names_of(rows.row(0, named=True))
     said = f"These runs do not show whether {level} or {baseline} is better in {_cells(rows, names)}"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
-    if ends.null_count() or not math.isfinite(widest := max(ends.to_list())):
+    if ends.null_count() or (widest := max(ends.to_list())) > _SAYS_LITTLE:
         return f"{said}."
     apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
     return f"{said}; they differ by {apart} at most."
@@ -135,6 +134,9 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
 
 _AS_FACTOR: Final = 2
 """From here on a difference is given as a factor and not in per cent."""
+
+_SAYS_LITTLE: Final = 5
+"""Nobody expects a difference beyond such a factor, so that to exclude it says nothing."""
 
 
 def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:

@@ -453,6 +453,14 @@ def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: 
     ]
 
 
+def test_what_wide_intervals_exclude_is_said_only_where_it_tells_something(comparison: Compare) -> None:
+    wide = [OPEN | {"ci_low": 0.5, "ci_high": high, "block_size": high * 2**12} for high in (4, 6)]
+    assert "by a factor of 4.00 at most" in _plain(
+        tables.findings(comparison(wide[0], wide[0] | {"block_size": 1}))[0]
+    )
+    assert _plain(tables.findings(comparison(*wide))[0]).endswith("(block size 16 KiB; block size 24 KiB).")
+
+
 def test_why_most_is_not_comparable_is_one_of_the_findings(comparison: Compare) -> None:
     assert tables.withheld(comparison({}, {"operation": "read"})) == []
     kept = {"verdict": "not comparable", "reasons": ["CACHED"]}
