@@ -130,7 +130,7 @@ def test_equal_prints_are_equal_within_their_rounding(
     # 2000.000 files a second: 1999.9995 to 2000.0005, of either group
     assert rate.select("ratio", "method", "verdict").row(0) == (1.0, "rounding alone", "equivalent")
     assert rate["ci_low"].item() == pytest.approx(1999.9995 / 2000.0005)
-    assert "equal within the margin" in said
+    assert "xfs and ext4 are equal within 5\\xa0% in 3 effects" in said
 
 
 def test_a_zero_has_no_ratio(

@@ -54,9 +54,8 @@ def ratio_map(
     >>> data = fsb.read("raw_results/published/iozone-ssd-2015")
     >>> found = fsb.compare(data, baseline="ext4", metrics=["bandwidth"], where={"operation": ["write"]})
     >>> chart = fsb.charts.ratio_map(found.filter(level="btrfs"))
-    >>> for line in chart.title.text:
-    ...     print(line)
-    Bandwidth: btrfs ahead of ext4 in 6, behind in 4 of 10 tiles
+    >>> chart.title.text
+    ['Bandwidth: btrfs within 5\\xa0% of ext4 in 3 of 10 cells, ahead in 5, behind in 2']
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     if metric not in METRICS:

@@ -316,14 +316,14 @@ def test_of_a_dataset_on_disk_what_is_asked_for_is_read_once(published: Path, tm
 def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from fsbench_kit.data import batches
 
-    opened = batches.opened
+    descriptor_of = batches.descriptor_of
 
     def broken(path: Path | str, **options: Any) -> Any:
         if Path(path).name == "00002.txt":
             raise ZeroDivisionError("division by zero")
-        return opened(path, **options)
+        return descriptor_of(path, **options)
 
-    monkeypatch.setattr(batches, "opened", broken)
+    monkeypatch.setattr(batches, "descriptor_of", broken)
     _time_logs(tmp_path / "logs", 5)
     data = fsb.ingest(tmp_path / "logs", to=tmp_path / "frames").collect()
     assert [Path(source).name for source in data.runs["source"]] == [f"0000{n}.txt" for n in (0, 1, 3, 4)]
