@@ -1,8 +1,7 @@
-"""From frames to verdicts: which runs are compared, what sets them apart, by how much they differ, how surely.
+"""Compares runs: selects them, checks what else differs between them, estimates ratios and gives verdicts.
 
-`comparison` is the engine, and reads like that sentence: `groups`, `design` with `confounders`, `estimation`,
-`verdict`, each of which hands down what it found. `geometric_mean` compares over many cells at once.
-`metrics` says what is compared, `settings` what has to be equal for it, `reasons` why a row says less than one
-might expect. Runs by themselves are the matter of `latency`, `time_series`, `steady_state`,
-`variance_components` and `sample_size`.
+`comparison` is the engine. Its steps are `groups`, `design` with `confounders`, `estimation` and `verdict`; each
+passes its results to the next. `geometric_mean` compares over many cells at once. `metrics` defines what is
+compared, `settings` what must be equal for a comparison, and `reasons` why a row says less than expected.
+`latency`, `time_series`, `steady_state`, `variance_components` and `sample_size` analyse runs without comparing.
 """

@@ -1,4 +1,4 @@
-"""A second interval beside that of a row, by a method that fails elsewhere."""
+"""Adds a companion interval to a row, by a method with different weaknesses."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def beside_two_samples(samples: Samples, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of Hodges and Lehmann, which two modes do not shorten."""
+    """Add the Hodges-Lehmann interval, which stays valid if runs fall into two modes."""
     n_a, n_b = samples.a.n, samples.b.n
-    # the confidence of all ratios of a run to a run, least to greatest
+    # the confidence of the interval from the least to the greatest ratio of two runs
     widest = 1 - 2 / special.comb(n_a + n_b, n_a)
     ranked = (np.minimum(n_a, n_b) >= MIN_RUNS) & (widest >= options.confidence)
     companion(samples.where(ranked), stats.hodges_lehmann_log, found, options)
 
 
 def beside_pairs(samples: Samples, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of the signed ranks."""
+    """Add the signed-rank interval."""
     pairs = samples.a.n
     enough = (pairs >= MIN_PAIRS) & (1 - 2.0 ** (1 - pairs) >= options.confidence)
     companion(samples.where(enough), stats.signed_rank_log, found, options)
@@ -37,7 +37,7 @@ def beside_pairs(samples: Samples, found: Estimates, options: CompareOptions) ->
 def beside_few(
     groups: Groups, samples: Samples, method: Method, found: Estimates, options: CompareOptions
 ) -> None:
-    """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
+    """Add an interval to cells of two or three runs that borrows their spread from many similar cells."""
     few = samples.where(samples.fewest <= _FEW)
     baselines, candidates = (groups.of(role, *_KIND)[few.rows] for role in ROLES)
     kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
@@ -46,14 +46,14 @@ def beside_few(
 
 
 _FEW: Final = 3
-"""The most runs of a group whose spread is better known with that of other cells."""
+"""The largest number of runs in a group whose spread is estimated better with that of other cells."""
 
 _KIND: Final = ("study", "tool", "filesystem", "metric", "statistic", "level")
-"""What cells have to share before one borrows from another, besides the candidate's level."""
+"""What cells must share, besides the candidate's level, for one to borrow from another."""
 
 
 def companion(samples: Samples, method: Method, found: Estimates, options: CompareOptions) -> None:
-    """Set an interval beside the rows' own, and say where the two disagree on whether it includes 1."""
+    """Add a companion interval to the rows, and note where only one of the two intervals includes 1."""
     if not samples.rows.size:
         return
     result, rows = method(samples.a, samples.b, options.confidence), samples.rows

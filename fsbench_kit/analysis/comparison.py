@@ -1,8 +1,9 @@
 """Compares runs that differ in one factor: ratios, intervals where the data allow them, verdicts with reasons.
 
-The run is the unit of inference, and the method follows from the runs' number and layout, see `compare`. Data flow
-down once: `groups` says which runs are compared, `design` and `confounders` what sets them apart, `estimation` by
-how much they differ and how sure that is, `verdict` what it shows. `fsbench_kit.stats` has the methods' sources.
+The run is the unit of inference, and the method follows from the number and layout of the runs; see `compare`. Data
+flow in one direction: `groups` selects the runs, `design` and `confounders` find what else differs between them,
+`estimation` computes ratios and their uncertainty, and `verdict` judges. The sources of the methods are in
+`fsbench_kit.stats`.
 """
 
 from __future__ import annotations
@@ -102,60 +103,60 @@ def compare(
     Parameters
     ----------
     dataset
-        The runs. Or groups to set side by side, ``{"before": "logs/old", "after": "logs/new"}``: each is a path or
-        a dataset. Then the factor is their label, ``group``, and the baseline the first of them. What else differs
-        between them is named, and only a difference of the work withholds the verdict.
+        The runs; or groups to compare with each other, ``{"before": "logs/old", "after": "logs/new"}``, each a path
+        or a dataset. The factor is then their label, ``group``, and the baseline the first of them. Other
+        differences between the groups are listed; only a difference in the work withholds the verdict.
     factor
         ``filesystem``, ``target``, ``host``, ``tool_version``, or the key of a setting.
     baseline
-        The level that all others are compared with. Without one it is ext4 in each study that has it, and
-        otherwise the first level: the earliest version or date, the least number, or else the first name.
+        The level to compare all others with. By default ext4 in each study that has it, and otherwise the first
+        level: the earliest version or date, the smallest number, or the first name.
     metrics
-        Which metrics to compare, or the one; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
+        The metrics to compare, or a single one; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
     where
-        Which cells to compare: ``{"operation": "read", "block_size": [4096, 65536]}``. The names are those of
-        `fsbench_kit.analysis.settings.CELL`, and the factor, of which it chooses levels; ``None`` is no value.
+        The cells to compare: ``{"operation": "read", "block_size": [4096, 65536]}``. Keys are the names in
+        `fsbench_kit.analysis.settings.CELL`, or the factor to select levels; ``None`` selects cells without a value.
     confidence
-        Confidence level of the intervals, each for its own row.
+        Confidence level of the interval of each row.
     margin
-        The largest ratio that counts as equal, either way round.
+        The largest ratio that counts as equal, in either direction.
     include_failed
-        Whether failed and partial runs take part.
+        Whether to include failed and partial runs.
     all_pairs
-        Compare every level with every other, instead of with a baseline: the former of two levels is the baseline
+        Compare every level with every other instead of with a baseline; the earlier of two levels is the baseline
         of their row.
     consecutive
-        Compare each level with the one before it: a version with the previous one that has the cell.
+        Compare each level with the previous one that has the cell, such as a version with its predecessor.
 
     Returns
     -------
     pl.DataFrame
-        One row for each cell, metric, statistic and pair of levels, these in their order (6.9 before 6.12); the
-        columns are `COLUMNS`. There is no row where all
-        runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
-        the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
-        it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
-        ``over`` is what the interval is over: runs, rounds, launches, dates, boots or hosts; ``n_pairs`` how many
-        rounds or hosts, in ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of
-        one ``effect`` are one question in several metrics, which one of them is tested for: ``p_adjusted`` is
-        Holm's correction over the ``tested`` effects of a study and a tool, and ``error`` the chance of any false
-        difference in the call.
+        One row for each cell, metric, statistic and pair of levels, with levels in natural order (6.9 before 6.12);
+        the columns are `COLUMNS`. Cells whose runs all have one level have no row. ``ratio`` is candidate over
+        baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is the
+        number of runs that each figure of a group averages, if more than one. ``rounding_*`` is the range of ratios
+        that the printed digits allow, or the known bounds. ``over`` is what the interval is over: runs, rounds,
+        launches, dates, boots or hosts; ``n_pairs`` is the number of rounds or hosts, of which the candidate is
+        better in ``n_for`` and the baseline in ``n_against``. Rows with the same ``effect`` ask one question in
+        several metrics, and only one of them is tested: ``p_adjusted`` is Holm's correction over the ``tested``
+        effects of a study and a tool, and ``error`` the chance of any false difference in the call.
 
     Notes
     -----
-    A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
-    else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
-    two rounds, have an interval and no verdict of their own. Where a metric and statistic has several rows, three
-    to five runs show no difference that chance makes of runs in modes: it is reckoned with how often two runs of
-    one group lie half as far apart, in the other rows, as the groups do. From ten rows on they show no more than
-    they would with the spread of all these rows; more runs are held to that where a quarter of the rows have runs
-    in modes, and there fewer rows will do.
+    A verdict is ``equivalent`` if the data show that the ratio lies within the margin, even if it is not 1;
+    otherwise ``better`` or ``worse`` if they show that it is not 1; otherwise ``inconclusive``. Groups of two runs,
+    or two rounds, have an interval but no verdict of their own. If a metric and statistic has several rows, three
+    to five runs show a difference only if runs that fall into modes would not produce it by chance; that chance is
+    estimated from how often two runs of one group, in the other rows, lie half as far apart as the groups do. From
+    ten rows on, they also show no more than they would with the spread of all these rows. Larger groups, and fewer
+    rows, are held to this if a quarter of the rows have runs in modes.
 
-    Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
-    where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the
-    ratio, and a verdict where that decides.
+    Every interval is widened by the rounding of the figures, and consists of rounding alone if all runs of each
+    group print the same figure. If only a bound of a figure is known, the ratio has a bound, and a verdict if the
+    bound decides it.
 
-    The method by the data's shape; ``companion_*`` is a second interval, by a method that fails elsewhere:
+    The method depends on the shape of the data; ``companion_*`` is a second interval, by a method with different
+    weaknesses:
 
     ======================================  =================================  =================================
     The runs                                The interval                       The companion
@@ -173,19 +174,19 @@ def compare(
     two or three of each, in many cells     as above                           moderated t
     ======================================  =================================  =================================
 
-    All are of logarithms. A footnote says where the two intervals disagree on whether they include 1. Pairs are
-    used where they keep four fifths of the runs. Rounds of two launches, hosts or kernels are never one round.
-    Where groups are compared within hosts, launches or values, so is ``ratio``; ``value_*`` are of all runs.
+    All methods work on logarithms. A footnote says where only one of the two intervals includes 1. Pairs are used
+    if they keep at least four fifths of the runs. Rounds of different launches, hosts or kernels are never the same
+    round. If groups are compared within hosts, launches or values, so is ``ratio``; ``value_*`` are of all runs.
 
-    Each study is compared by itself; only studies of one level each (a kernel, a host) are compared with one
-    another, and ``study`` is null there. Every setting of the work is a part of the cell: ``work`` names those in
+    Each study is compared by itself. Only studies with a single level each (a kernel, a host) are compared with one
+    another, and their ``study`` is null. Every setting of the work is part of the cell; ``work`` lists those in
     which otherwise equal cells differ.
 
     Raises
     ------
     RequestError
-        If the factor, the baseline or a value of ``where`` is not in the data, the confidence or the margin is out
-        of its range, or what levels are compared with contradicts itself.
+        If the factor, the baseline or a value of ``where`` is not in the data, if the confidence or the margin is
+        out of range, or if the choice of what to compare with contradicts itself.
 
     Examples
     --------
@@ -218,25 +219,24 @@ def compare_groups(
     confidence: float = 0.95,
     margin: float = 1.05,
 ) -> pl.DataFrame:
-    """Compare groups that were chosen elsewhere, as `compare` does its own.
+    """Compare groups that the caller has selected, in the same way as `compare`.
 
     Parameters
     ----------
     pairs
         The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
     evidence
-        What is known of the runs.
+        What is known about the runs.
     within_runs
-        Whether both groups of each pair are figures of the same runs, which nothing sets apart.
+        Whether both groups of each pair are figures of the same runs, so that no confounder applies.
     confidence, margin
         As in `compare`.
 
     Returns
     -------
     pl.DataFrame
-        A row for each pair, in their order. The columns are `COLUMNS`, and beside them what the figures alone say,
-        whatever else is known of the runs: ``withheld`` has the sentences of reasons that withhold the verdict,
-        ``notes`` the footnotes.
+        One row for each pair, in their order. The columns are `COLUMNS`, and two that depend on the figures alone:
+        ``withheld`` has the sentences of the reasons that withhold the verdict, ``notes`` the footnotes.
     """
     options = CompareOptions(factor=evidence.factor, confidence=confidence, margin=margin)
     groups = paired(pairs)
@@ -248,7 +248,7 @@ def compare_groups(
 
 
 def _estimates(design: Design, remarks: Remarks, options: CompareOptions, missing: pl.DataFrame) -> Estimates:
-    """Estimate and test all rows, given what was found of their design."""
+    """Estimate and test all rows, given the remarks on their design."""
     groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
     modes = shapes.look(groups, estimates)
@@ -259,7 +259,7 @@ def _estimates(design: Design, remarks: Remarks, options: CompareOptions, missin
 
 
 def _with_figures(measurements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the measurements without those that are missing where their group has others, and these."""
+    """Split off the missing measurements of groups that have others; return the rest and those split off."""
     is_missing = measurements["state"] == "missing"
     missing = measurements.filter(is_missing, ~UNMEASURED)
     if missing.is_empty():
@@ -274,7 +274,7 @@ _GROUP: Final = (*CELL, "level")
 
 
 def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, several: str) -> None:
-    """Say of each group how many of its runs take no part."""
+    """Note for each group how many of its runs are left out."""
     if absent.is_empty():
         return
     counts = absent.group_by(_GROUP).agg(absent=pl.col("run_id").n_unique())
@@ -286,7 +286,7 @@ def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, 
 
 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: CompareOptions) -> pl.DataFrame:
-    """Return the columns of `COLUMNS`, given all that was found."""
+    """Return the table with the columns of `COLUMNS`."""
     baseline, candidate = groups.of("baseline"), groups.of("candidate")
     rows = baseline.select(
         *CELL,

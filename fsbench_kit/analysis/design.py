@@ -1,4 +1,4 @@
-"""The design of a comparison: the sets of runs that its groups are made of, and what is known of these runs."""
+"""The design of a comparison: the sets of runs that form its groups, and what is known about these runs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 OTHER: Final = "_candidate"
-"""What ends the names of the candidate's columns where both groups' stand side by side."""
+"""The suffix of the candidate's columns in frames that show both groups side by side."""
 
 
 class Evidence:
-    """What is known of the runs of a dataset besides their measurements; each question is answered once.
+    """What is known about the runs of a dataset besides their measurements; each question is answered once.
 
     Parameters
     ----------
     dataset
         The runs.
     factor
-        What they are compared by: its own difference is no confounder.
+        What they are compared by; a difference in it is no confounder.
     """
 
     def __init__(self, dataset: Dataset, factor: str) -> None:
@@ -40,27 +40,27 @@ class Evidence:
         self._answers: dict[Callable[[Dataset], pl.DataFrame], pl.DataFrame] = {}
 
     def of(self, question: Callable[[Dataset], pl.DataFrame]) -> pl.DataFrame:
-        """Return what a function finds in the dataset."""
+        """Return the result of a function of the dataset, called only once."""
         if question not in self._answers:
             self._answers[question] = question(self._dataset)
         return self._answers[question]
 
 
 class Design:
-    """The groups of a comparison, with what is known of their runs.
+    """The groups of a comparison, with what is known about their runs.
 
-    Many cells share their runs, so what depends on the runs alone is asked of each ``set`` of them, and found of
-    each ``pair`` of sets; what depends on measurements is asked of each ``group``, and found of each ``row``.
+    Many cells share their runs. What depends only on the runs is therefore determined per ``set`` of runs and per
+    ``pair`` of sets; what depends on measurements, per ``group`` and per ``row``.
 
     Parameters
     ----------
     groups
-        Who stands with whom.
+        The groups and how they are paired.
     evidence
-        What is known of the runs.
+        What is known about the runs.
     over_cells
-        Whether the groups are of many cells, so that they mix the settings of the work by nature, and the targets
-        where each cell has its own.
+        Whether the groups span many cells, so that they naturally mix settings of the work, and also targets if each
+        cell has its own.
     """
 
     def __init__(self, groups: Groups, evidence: Evidence, *, over_cells: bool = False) -> None:
@@ -80,13 +80,13 @@ class Design:
                 "candidate": distinct % number.size,
             }
         )
-        """The numbers of the two sets of each pair."""
+        """The two sets of each pair, by number."""
         self.rows = pl.DataFrame({"row": np.arange(pair.size), "pair": pair})
         """The pair of each row."""
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: columns ``set``, ``level``, ``run_id`` and what their units may be."""
+        """The runs of each set: ``set``, ``level``, ``run_id`` and the columns that may be their units."""
         places, sizes = self.groups.places(self._of_set)
         columns = ("level", "run_id", "host", "launch", "date", "boot", "round")
         runs = self.groups.measurements.select(columns)[places]
@@ -95,7 +95,7 @@ class Design:
 
     @cached_property
     def units(self) -> pl.DataFrame:
-        """The runs of each pair that take part, and in which unit: see `fsbench_kit.analysis.units.in_units`."""
+        """The runs of each pair that take part, and their units: see `fsbench_kit.analysis.units.in_units`."""
         both = [
             self.pairs.select("pair", set=role).join(self.members, on="set").with_columns(role=pl.lit(number))
             for number, role in enumerate(ROLES)
@@ -104,7 +104,7 @@ class Design:
 
     @cached_property
     def mixes(self) -> pl.DataFrame:
-        """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
+        """The settings that differ within a group: one row for each pair, key and value, see `_mixes`."""
         known = self.known.filter(pl.col("key") != "host")
         if self._over_cells:
             several = self._with_several_targets(known).implode()
@@ -114,7 +114,7 @@ class Design:
         return _mixes(self.units, known) if known.height else _NO_MIXES
 
     def _with_several_targets(self, known: pl.DataFrame) -> pl.Series:
-        """Return the runs of groups that have several targets in one cell, not only one in each."""
+        """Return the runs of groups that have several targets within a cell."""
         return (
             self.groups.measurements.select("group", "run_id", *CELL)
             .join(known.filter(key=TARGET).select("run_id", target="value"), on="run_id")
@@ -142,12 +142,12 @@ class Design:
 
     @cached_property
     def known(self) -> pl.DataFrame:
-        """What is known of the runs besides the factor, see `fsbench_kit.analysis.facts`."""
+        """What is known about the runs besides the factor, see `fsbench_kit.analysis.facts`."""
         return self.of(facts).filter(others(self.factor))
 
     @cached_property
     def settings(self) -> pl.DataFrame:
-        """What sets the runs of each set apart from others: ``set``, ``level``, ``key``, ``kind``, ``values``."""
+        """The facts about each set of runs: ``set``, ``level``, ``key``, ``kind``, ``values``."""
         return (
             self.members.select("set", "level", "run_id")
             .join(self.known, on="run_id")
@@ -156,14 +156,14 @@ class Design:
         )
 
     def once(self, question: Callable[[Design], pl.DataFrame]) -> pl.DataFrame:
-        """Return what a function finds in the design, which is asked once."""
+        """Return the result of a function of the design, called only once."""
         if question not in self._answers:
             self._answers[question] = question(self)
         return self._answers[question]
 
     @property
     def operations(self) -> pl.DataFrame:
-        """The operations of each group, beside ``metric`` and ``set``, the number of its set of runs."""
+        """The operations of each group, with ``metric`` and ``set``, the number of its set of runs."""
         of_groups = self.groups.table.select("group", "metric", "operation", set=pl.Series(self._set_of_group))
         if self.groups.alike("operation").all():
             return of_groups
@@ -171,14 +171,14 @@ class Design:
         return of_groups.drop("operation").join(several, on="group", maintain_order="left")
 
     def beside(self, of_sets: pl.DataFrame, *by: str, how: Literal["inner", "full"] = "inner") -> pl.DataFrame:
-        """Set what is found of the sets of each pair side by side; columns of the candidate end in `OTHER`."""
+        """Join facts about the two sets of each pair side by side; the candidate's columns end in `OTHER`."""
         baseline, candidate = (
             self.pairs.select("pair", set=role).join(of_sets, on="set").drop("set") for role in ROLES
         )
         return baseline.join(candidate, on=["pair", *by], how=how, suffix=OTHER, coalesce=True)
 
     def of_pairs(self, of_sets: pl.DataFrame) -> pl.DataFrame:
-        """Return what is found of either set of each pair, the baseline's before the candidate's."""
+        """Return facts about either set of each pair, the baseline's before the candidate's."""
         both = pl.concat(self.pairs.select("pair", set=role) for role in ROLES)
         return both.join(of_sets, on="set", maintain_order="left_right").drop("set")
 
@@ -190,14 +190,14 @@ _NO_MIXES: Final = pl.DataFrame(
 
 
 def _mixes(units: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Hold the values of settings against each other where a group has several, run by run.
+    """Count the values of settings that vary within a group, over the runs of both groups.
 
     Returns
     -------
     pl.DataFrame
-        One row for each pair, key and value: ``a`` and ``b`` of ``n_a`` and ``n_b`` runs have it; and ``found``,
-        the same for the whole key: ``balanced`` where both groups have each value equally often; ``within units``
-        where they do in each unit; ``strata`` where both groups have each value; ``unbalanced`` where they do not.
+        One row for each pair, key and value, which ``a`` of ``n_a`` and ``b`` of ``n_b`` runs have. ``found`` is
+        the same for the whole key: ``balanced`` if both groups have each value equally often; ``within units`` if
+        they do so only within each unit; ``strata`` if both groups have each value; otherwise ``unbalanced``.
     """
     a, b = (pl.col("role") == role for role in (0, 1))
     runs = units.select("pair", "role", "run_id", "unit").with_columns(

@@ -1,4 +1,4 @@
-"""What the measurements of each row show, column by column."""
+"""What the measurements of each row show, as columns."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ NUMBERS: Final = (
     "above",
     "below",
 )
-"""The last four are no columns of a comparison: p of "the ratio lies beyond the margin", how many units there are,
-and in how many pairs the candidate has the greater figure, and the smaller one."""
+"""The last four are not columns of a comparison: p of "the ratio lies beyond the margin", the number of units, and
+the number of pairs in which the candidate has the larger and the smaller figure."""
 
 WORDS: Final = ("estimand", "method", "companion_method", "over")
 
 TESTS: Final = (*stats.LogRatio._fields, "per_unit", "degrees")
-"""What the tests rest on: the estimate, its spread, and how much less and more its rounding allows."""
+"""What the tests need: the estimate, its spread, and how far rounding may lower and raise it."""
 
 
 class Estimates:
-    """What the measurements of each row show, column by column.
+    """What the measurements of each row show, as columns.
 
     Attributes
     ----------
     samples
         The runs of rows and of groups.
     numbers
-        The columns of `NUMBERS` and `TESTS`, nan where there is none.
+        The columns of `NUMBERS` and `TESTS`, with nan for no value.
     remarks
-        Why a row has no more, and what to keep in mind when reading it.
+        Why a row shows no more, and what to keep in mind when reading it.
     rounding
-        How far the true figures of each group may lie from the printed ones to either side, as a mean logarithm.
+        How far the true figures of each group may be from the printed ones in either direction, as a mean logarithm.
     scatter
-        Rows of few runs, and how far each two runs of one of their groups lie apart, or the ratios of two rounds.
+        Rows of few runs, with the distances between any two runs of a group, or between the ratios of two rounds.
     """
 
     def __init__(self, rows: int, samples: Sampler) -> None:
@@ -74,7 +74,7 @@ class Estimates:
         self.scatter: list[tuple[Ints, Floats]] = []
 
     def put(self, rows: Ints, **columns: Any) -> None:
-        """Fill in columns of some rows; words are the same for all of them."""
+        """Fill in columns of some rows; a word applies to all of them."""
         for name, found in columns.items():
             if name in self.numbers:
                 self.numbers[name][rows] = found
@@ -88,23 +88,23 @@ class Estimates:
         return pl.Series(name, self._known, dtype=pl.String).gather(self._words[name])
 
     def put_ratios(self, samples: Samples) -> None:
-        """Fill in the geometric means of both groups, and their ratio."""
+        """Fill in the geometric means of both groups and their ratio."""
         of_a, of_b = (np.exp(runs.log().mean()) for runs in (samples.a, samples.b))
         self.put(samples.rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
 
     def with_rounding(self, rows: Ints, result: RatioEstimate) -> tuple[Floats, Floats]:
-        """Let intervals reach as much further as the rounding of figures does; none has an open end."""
+        """Return the bounds of intervals widened by rounding; nan if rounding has no limit."""
         down, up = self.numbers["down"][rows], self.numbers["up"][rows]
         reach = np.where(np.isfinite(down + up), 1.0, np.nan)
         return reach * result.low * np.exp(-down), reach * result.high * np.exp(up)
 
     def note_caveats(self, rows: Ints, result: RatioEstimate) -> None:
-        """Say of some rows what a method says of its intervals."""
+        """Note a method's caveats on the rows to which they apply."""
         for caveat, applies in result.caveats.items():
             self.remarks.note(rows[applies], caveat)
 
     def columns(self) -> dict[str, pl.Series]:
-        """Return all columns; what is not finite is null: an unknown, an open end, a lower bound of nothing."""
+        """Return all columns; values that are not finite become null: an unknown, an open end, a bound of nothing."""
         known = {name: np.where(np.isfinite(self.numbers[name]), self.numbers[name], np.nan) for name in NUMBERS}
         words = {name: self.text(name) for name in WORDS}
         return {**pl.DataFrame(known, nan_to_null=True).to_dict(), **words}

@@ -1,8 +1,8 @@
-"""What besides the factor sets two groups apart, or makes their comparison untrustworthy.
+"""Finds what else differs between two groups, or makes their comparison untrustworthy.
 
-Each confounder is one function that finds it, with its code, its kind and its meaning above it. It is given the
-`Design`, and returns a frame with the rows in which it was found, or the pairs of sets of runs, and with ``text``
-where there is more to say than the meaning. They are told theme by theme, in the order of the entries.
+Each confounder is a function that finds it, decorated with its code, kind and meaning. The function takes the
+`Design` and returns a frame with the affected rows, or pairs of sets of runs, and with a column ``text`` if there is
+more to say than the meaning. They are reported theme by theme, in the order in which they are registered.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _THEMES: Final = (differences, order, figures, caches, work, runs)
 CONFOUNDERS: Final[tuple[Confounder, ...]] = tuple(
     entry for theme in _THEMES for entry in ENTERED if entry.find.__module__ == theme.__name__
 )
-"""All of them, in the order in which they are told."""
+"""All confounders, in the order in which they are reported."""
 
 
 def check(design: Design, *, footnotes: bool = True, of_one: bool = False) -> Remarks:
-    """Ask all confounders about a design; or only those that lie in one group by itself."""
+    """Check a design for all confounders, or only for those that concern a group by itself."""
     remarks = Remarks()
     for entry in CONFOUNDERS:
         if (entry.kind == "footnote" and not footnotes) or (of_one and not entry.of_one):
@@ -45,20 +45,20 @@ def check(design: Design, *, footnotes: bool = True, of_one: bool = False) -> Re
 
 
 def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tuple[list[str], list[str]]:
-    """Say what sets two groups apart, and what else to know of them, for pairs of groups chosen elsewhere.
+    """Describe what sets groups apart that the caller has paired, and what else to know about them.
 
     Parameters
     ----------
     pairs
         The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
-        Nothing sets measurements of the same runs apart, but what holds of one group holds of them.
+        Pairs of the same runs are only checked for confounders that concern a group by itself.
     evidence
-        What is known of their runs.
+        What is known about their runs.
 
     Returns
     -------
     reasons, footnotes
-        The sentences about all pairs, each once.
+        The sentences about all pairs, without duplicates.
     """
     found: tuple[list[str], list[str]] = [], []
     for of_one in (False, True):

@@ -1,4 +1,4 @@
-"""Whether the work reached the disks, or only memory."""
+"""Confounders from caches: whether the work reached the disks, or only memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 _NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
-"""Operations that read or write no data of files."""
+"""Operations that neither read nor write file data."""
 
 _PAST_DIRECT: Final = pl.concat_str("tool", "operation", separator=" ").is_in(
     [f"{name} {operation}" for name, tool in TOOLS.items() for operation in sorted(tool.buffered)]
 )
-"""Operations that do not use direct I/O also where it is on: they go through the C library's buffers."""
+"""Operations that bypass direct I/O even when it is on, because they use the C library's buffers."""
 
 _DATA_SIZE: Final = pl.coalesce(
     integer("total_size"),
@@ -30,7 +30,7 @@ _DATA_SIZE: Final = pl.coalesce(
     pl.when(pl.col("tool") == "fio").then(pl.col("file_size") * pl.col("threads")),
     "file_size",
 )
-"""How much data a run works on, in bytes."""
+"""The amount of data that a run works on, in bytes."""
 
 _WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
 
@@ -43,7 +43,7 @@ _WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
     of_one=True,
 )
 def _cached(design: Design) -> pl.DataFrame:
-    """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
+    """Find data below twice the memory, without direct I/O or a timed sync, that did not reach the disks."""
     measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
     if measurements.is_empty():
         return NOTHING
@@ -66,16 +66,16 @@ _DIRECTION: Final = (
     .then(pl.lit("device_written"))
     .alias("direction")
 )
-"""The setting that tells what the disks did for an operation; null where both directions have a part in it."""
+"""The setting with the disks' counter for an operation; null if the operation reads and writes."""
 
 _REACHED: Final = 0.9
-"""The share of its bytes that a run has to have moved on the disks, if caches had no part in it."""
+"""The share of its bytes that must have moved on the disks for a run to count as uncached."""
 
 
 def _reached(dataset: Dataset) -> pl.DataFrame:
-    """Return the runs and operations for whose work the disks' own counters account.
+    """Return the runs and operations whose work is accounted for by the disks' own counters.
 
-    A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
+    A phase with a separately timed sync is excluded: its bytes reached the disk after its own time.
     """
     moved = (
         wide(dataset.settings, ["device_read", "device_written"])
@@ -112,7 +112,7 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
     of_one=True,
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
-    """Find operations on data of which neither direct I/O, nor the memory, nor what the disks moved is known."""
+    """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
     runs = design.members.join(design.of(_cache_facts), on="run_id")
     if runs.is_empty():
         return NOTHING
@@ -131,7 +131,7 @@ def _cache_unknown(design: Design) -> pl.DataFrame:
 
 
 def _cache_facts(dataset: Dataset) -> pl.DataFrame:
-    """Return the runs of which neither the memory is known nor that they used direct I/O."""
+    """Return the runs whose memory is unknown and that are not known to have used direct I/O."""
     known = dataset.settings.filter(
         (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
     )

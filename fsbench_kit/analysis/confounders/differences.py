@@ -1,4 +1,4 @@
-"""Settings in which groups differ, or the runs of a group do."""
+"""Confounders from settings that differ between groups, or between the runs of a group."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from fsbench_kit.analysis.settings import NOT_KNOWN
 from fsbench_kit.data.labelled import GROUP
 
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
-"""What one group has and the other lacks without a word about it."""
+"""Settings that count as absent in a group that does not mention them."""
 
 
 DIFFERS: Final = "{} differs: {} against {}."
-"""What is said of a setting with one value in each group."""
+"""The sentence about a setting that has one value in each group."""
 
 
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in more than what is compared.")
 def _mismatch(design: Design) -> pl.DataFrame:
-    """Name the settings that are known of both groups and differ; those that come with a target may."""
+    """Name the settings that are known for both groups and differ, except those that come with a target."""
     if design.of(facts).is_empty():
         return NOTHING
     told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
@@ -38,9 +38,9 @@ def _mismatch(design: Design) -> pl.DataFrame:
 
 
 def _side_by_side(design: Design) -> pl.DataFrame:
-    """Return the values of each setting in both groups, null where nothing is known of it.
+    """Return the values of each setting in both groups, null where it is unknown.
 
-    Runs that take no part, such as those on a host that ran only one group, do not count.
+    Runs that take no part, such as those on a host that ran only one of the groups, are ignored.
     """
     values = design.settings.select("set", "key", "kind", value=_LISTED)
     of_all = design.beside(values, "key", "kind", how="full")
@@ -65,7 +65,7 @@ _LISTED: Final = pl.col("values").list.join(" | ")
 
 @confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
 def _of_groups(design: Design) -> pl.DataFrame:
-    """Name what sets groups apart that were put side by side: filesystem, machine, and all but the work."""
+    """Name the differences between labelled groups, other than those of the work: filesystem, machine and so on."""
     if design.factor != GROUP:
         return NOTHING
     filesystems = (
@@ -93,7 +93,7 @@ def _of_groups(design: Design) -> pl.DataFrame:
     "The runs of a group differ in a setting, of which the other group does not have each value.",
 )
 def _unbalanced(design: Design) -> pl.DataFrame:
-    """Say how often each group has a value that the other does not have, or has another target."""
+    """Report how often each group has a value that the other lacks, or has another target."""
     if design.mixes.is_empty():
         return NOTHING
     unbalanced = design.mixes.filter(found="unbalanced")
@@ -110,7 +110,7 @@ def _unbalanced(design: Design) -> pl.DataFrame:
 
 @confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
 def _mixed(design: Design) -> pl.DataFrame:
-    """Say which settings differ inside both groups, and why that does not set the groups apart."""
+    """Name the settings that differ within both groups, and why they do not set the groups apart."""
     if design.mixes.is_empty():
         return NOTHING
     harmless = {
@@ -125,7 +125,7 @@ def _mixed(design: Design) -> pl.DataFrame:
 
 
 def _shares(mixes: pl.DataFrame) -> pl.DataFrame:
-    """Say of each setting how many runs of either group have which value."""
+    """Describe for each setting how many runs of either group have which value."""
     share = pl.format("{} in {} of {} runs against {} of {}", "value", "a", "n_a", "b", "n_b")
     return (
         mixes.sort("pair", "key", "value")
@@ -138,12 +138,12 @@ def _shares(mixes: pl.DataFrame) -> pl.DataFrame:
 
 
 _MOST: Final = 4
-"""How many values of a setting a sentence names."""
+"""The maximum number of values that a sentence lists for a setting."""
 
 
 @confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
 def _known_of_one(design: Design) -> pl.DataFrame:
-    """Name the settings that are known of one group only, each group's in a sentence."""
+    """Name the settings that are known for one group only, in one sentence per group."""
     if design.of(facts).is_empty():
         return NOTHING
     beside = (
@@ -174,7 +174,7 @@ def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
 
 @confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
 def _own_options(design: Design) -> pl.DataFrame:
-    """Name the mount options that belong to one filesystem, where the factor brings them with it."""
+    """Name the mount options specific to one filesystem, which come with the factor."""
     if design.of(facts).is_empty():
         return NOTHING
     own = design.once(_side_by_side).filter(

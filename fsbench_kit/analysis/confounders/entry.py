@@ -1,4 +1,4 @@
-"""What a confounder is, how it is entered, and what finding several of them takes."""
+"""Defines confounders and how they are registered, with helpers for finding them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confounder(Reason):
-    """A reason that lies in the design of a comparison, or a footnote to it.
+    """A reason, or a footnote, that follows from the design of a comparison.
 
     Attributes
     ----------
     find
-        Finds it: returns ``row`` or ``pair``, and ``text`` where a sentence says more than the meaning.
+        The function that finds it. It returns ``row`` or ``pair``, and ``text`` if a sentence says more than the
+        meaning.
     of_one
-        Whether it lies in one group by itself, and holds whatever that is compared with.
+        Whether it concerns a single group by itself, regardless of what the group is compared with.
     """
 
     find: Find
@@ -37,11 +38,11 @@ class Confounder(Reason):
 
 
 ENTERED: Final[list[Confounder]] = []
-"""All that a function finds."""
+"""All registered confounders."""
 
 
 def confounder(code: str, kind: Kind, meaning: str, *, of_one: bool = False) -> Callable[[Find], Find]:
-    """Enter a function as what finds a confounder."""
+    """Register the decorated function as the one that finds a confounder."""
 
     def enter(find: Find) -> Find:
         ENTERED.append(Confounder(code=code, kind=kind, meaning=meaning, find=find, of_one=of_one))
@@ -51,21 +52,21 @@ def confounder(code: str, kind: Kind, meaning: str, *, of_one: bool = False) -> 
 
 
 NOTHING: Final = pl.DataFrame(schema={"row": pl.Int64})
-"""What is returned where there is nothing to look at."""
+"""The result if there is nothing to check."""
 
 
 def rows(found: Bools) -> pl.DataFrame:
-    """Return the rows in which something was found."""
+    """Return the rows in which something was found, given a flag for each row."""
     return pl.DataFrame({"row": np.flatnonzero(found)})
 
 
 def of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
-    """Return the primary measurements of runs and of their jobs."""
+    """Return the primary measurements of whole runs and of their jobs."""
     return measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
 
 
 def diagnosed(dataset: Dataset, code: str) -> pl.DataFrame:
-    """Return the runs in whose log a diagnostic of some code stands, each with its message."""
+    """Return the runs whose log has a diagnostic with the given code, each with the message."""
     said = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
     if said.is_empty():
         return pl.DataFrame(schema={"run_id": pl.String, "message": pl.String})

@@ -1,4 +1,4 @@
-"""What is unsure about figures themselves: their unit, or whether the log that prints them contradicts itself."""
+"""Confounders in the figures themselves: an uncertain unit, or a log that contradicts itself."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _unit_assumed_for_both(design: Design) -> pl.DataFrame:
 
 
 def _unit_assumed(design: Design) -> tuple[Bools, Bools]:
-    """Tell for which rows some measurements have a unit that was assumed, and some do not."""
+    """Return for which rows some measurements have an assumed unit, and for which some do not."""
     runs, groups = design.of(_without_unit)["run_id"], design.groups
     if runs.is_empty():
         return np.zeros(groups.pairs.height, dtype=np.bool_), np.ones(groups.pairs.height, dtype=np.bool_)
@@ -70,7 +70,7 @@ def _in_doubt(design: Design) -> pl.DataFrame:
 
 
 def contradictions(dataset: Dataset) -> pl.DataFrame:
-    """Return the runs whose log contradicts itself, each with where and how: ``run_id`` and ``text``."""
+    """Return the runs whose log contradicts itself as ``run_id``, and where and how as ``text``."""
     said = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
     if said.is_empty():
         return pl.DataFrame(schema={"run_id": pl.String, "text": pl.String})
@@ -90,4 +90,4 @@ def contradictions(dataset: Dataset) -> pl.DataFrame:
 
 
 _CROSS_CHECKS: Final = ("FIGURES_DISAGREE", "SECOND_PRINTING_DIFFERS", "DUPLICATE_FIGURE")
-"""What is said of a log whose figures cannot all be right."""
+"""Diagnostics which mean that the figures of a log cannot all be right."""

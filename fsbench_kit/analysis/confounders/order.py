@@ -1,4 +1,4 @@
-"""When the runs of groups were made: one after the other, at the same time, or nobody knows when."""
+"""Confounders from when the runs were made: one group after the other, at the same time, or unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "the effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
-    """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
+    """Find launches in which one group finished before the other began, or in which the groups hardly alternate."""
     a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
     launches = (
         design.once(timed)
@@ -43,7 +43,7 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     )
     chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
     several = (pl.col("a").sum() > 1) & (pl.col("b").sum() > 1)
-    # Days with one run of each take turns as rounds do, whoever comes first.
+    # Days with one run of each group alternate as rounds do, whichever group comes first.
     turns = pl.col("date").is_not_null().all() & (pl.col("a") + pl.col("b") == 2).all()
     return (
         by_pair.agg(
@@ -57,16 +57,16 @@ def _in_blocks(design: Design) -> pl.DataFrame:
 
 
 def _few_alternations(orders: pl.DataFrame) -> pl.Series:
-    """Return how likely it is that so many runs of both groups in random order alternate so little."""
+    """Return the chance that runs of both groups in random order alternate as little as these."""
     chance = functools.cache(stats.few_alternations_p)
     return pl.Series([chance(*order) for order in orders.select("a", "b", "runs").rows()], dtype=pl.Float64)
 
 
 _SEPARATE: Final = 0.34
-"""How likely it may be in a random order that one group came first in all launches: as with two runs of each."""
+"""The largest chance, in random order, that one group came first in all launches: that of two runs of each."""
 
 _RARE: Final = 0.01
-"""How likely it may be in a random order that runs alternate as little as they do."""
+"""The chance below which runs in random order would not alternate as little as they do."""
 
 
 @confounder(
@@ -76,7 +76,7 @@ _RARE: Final = 0.01
     "cannot be told from the effect.",
 )
 def _in_one_boot(design: Design) -> pl.DataFrame:
-    """Find pairs of groups that no boot ran both of, and only one boot ran one of."""
+    """Find pairs of groups that share no boot, where one group has a single boot."""
     if not design.units["boot"].count():
         return NOTHING
     a, b = (pl.col("boot").filter(pl.col("role") == role).n_unique() for role in (0, 1))
@@ -101,7 +101,7 @@ def _in_one_boot(design: Design) -> pl.DataFrame:
     "own cannot be told from the effect.",
 )
 def _on_separate_dates(design: Design) -> pl.DataFrame:
-    """Find pairs of groups that share no date, and name the dates unless the groups took turns by them."""
+    """Find pairs of groups that share no date, unless the groups alternate by date, and name the dates."""
     if not design.units["date"].count():
         return NOTHING
     a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
@@ -146,7 +146,7 @@ def _perhaps_concurrent(design: Design) -> pl.DataFrame:
 
 
 def _overlapping(design: Design, which: pl.Expr) -> pl.DataFrame:
-    """Find a run that began before all earlier ones of the other group on its host had ended."""
+    """Find pairs with a run that began before all earlier ones of the other group on its host had ended."""
     a = pl.col("role") == 0
     ended = (pl.when(own).then("end").cum_max().forward_fill().over("pair", "host") for own in (a, ~a))
     return (
@@ -164,13 +164,13 @@ def _overlapping(design: Design, which: pl.Expr) -> pl.DataFrame:
     "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from the effect."
 )
 def _untimed(design: Design) -> pl.DataFrame:
-    """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
+    """Find pairs of groups of several runs whose order is unknown from either times or rounds."""
     unknown = pl.col("at").is_null() & pl.col("round").is_null()
     return design.once(timed).filter(unknown).select("pair").unique(maintain_order=True)
 
 
 def timed(design: Design) -> pl.DataFrame:
-    """Return the runs of pairs of which both groups have several, with their times, unless groups share one."""
+    """Return the timed runs of pairs with several runs in both groups; times that both groups share are null."""
     shared = pl.col("role").n_unique().over("pair", "launch", "at") > 1
     times = design.of(_times).select("run_id", at=pl.coalesce("start", "end"))
     units = design.units.with_columns(size=pl.len().over("pair", "role"))
@@ -182,7 +182,7 @@ def timed(design: Design) -> pl.DataFrame:
 
 
 def _times(dataset: Dataset) -> pl.DataFrame:
-    """Return when each run started and ended, as far as its duration tells what its log does not."""
+    """Return when each run started and ended, using its duration if its log states only one of the two."""
     length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
     return dataset.runs.select(
         "run_id",

@@ -1,4 +1,4 @@
-"""Which runs take part and how, and what was odd about them."""
+"""Confounders from which runs take part, and from what was odd about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _idle_threads(dataset: Dataset) -> pl.DataFrame:
 
 @confounder("UNITS", "footnote", "What the interval is over, and which runs take no part in it.")
 def _units(design: Design) -> pl.DataFrame:
-    """Say how runs are compared, where both groups have several."""
+    """Describe how runs are compared if both groups have several."""
     if design.plan.notes.is_empty():
         return NOTHING
     return design.plan.notes.join(
@@ -58,7 +58,7 @@ def _left_out(design: Design) -> pl.DataFrame:
 
 @confounder("NAMED_APART", "footnote", "The names of the files set single runs apart by a word of one's own.")
 def _named_apart(design: Design) -> pl.DataFrame:
-    """Name the words by which each run is alone in its cell: they may count repeats."""
+    """Name the words in file names that give each run a cell of its own: they may count repeats."""
     words = design.of(own_words)
     if words.is_empty():
         return NOTHING
@@ -73,10 +73,10 @@ def _named_apart(design: Design) -> pl.DataFrame:
 
 @confounder("STOPPING_RULE", "footnote", "Rounds were added until a rule was met.")
 def _stopped(design: Design) -> pl.DataFrame:
-    """Say what a rule that ended a launch does to its intervals.
+    """Warn that a rule ended the launch, which affects its intervals.
 
-    Such rules look at the spread that the interval is made of, and so end rather where that happens to be small:
-    ``docs/coverage.md`` has what was measured.
+    Stopping rules look at the spread that the interval is made of, so they tend to stop when it happens to be small.
+    ``docs/coverage.md`` has the measurements.
     """
     if design.groups.measurements["stopping_rule"].null_count() == design.groups.measurements.height:
         return NOTHING

@@ -1,4 +1,4 @@
-"""How the work was done: how much of it, and how its requests waited."""
+"""Confounders from how the work was done: how much of it, and how its requests waited."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 _IN_TIME: Final = 0.99
-"""The share of its time limit that a run lasts at most if it ended by itself."""
+"""The largest share of its time limit that a run can take and still have ended by itself."""
 
 
 @confounder(
     "UNEQUAL_WORK", "verdict withheld", "One group completed its work; the other was stopped by its time limit."
 )
 def _unequal_work(design: Design) -> pl.DataFrame:
-    """Tell where one group did all of its work, and the other was stopped by the clock before that."""
+    """Find pairs in which one group completed its work and the other was stopped by its time limit."""
     if design.of(_work).is_empty():
         return NOTHING
     works = (
@@ -43,7 +43,7 @@ def _unequal_work(design: Design) -> pl.DataFrame:
 
 
 def _work(dataset: Dataset) -> pl.DataFrame:
-    """Return of each run with a time limit how much it did, and whether it ended before the limit."""
+    """Return for each run with a time limit how much it did, and whether it ended before the limit."""
     limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
         pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
     )
@@ -74,7 +74,7 @@ _ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windows
     of_one=True,
 )
 def _blocking_submit(design: Design) -> pl.DataFrame:
-    """Name the groups in which most of a request's time is its submission, which the metric leaves out."""
+    """Name the groups whose requests spend most of their time in submission, which the metric leaves out."""
     if design.of(_submission).is_empty():
         return NOTHING
     shares = (
@@ -92,7 +92,7 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
 
 
 def _submission(dataset: Dataset) -> pl.DataFrame:
-    """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
+    """Return the share of submission in the latency, for each run and operation of an asynchronous engine."""
     engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
     if engine.is_empty():
         return NOTHING
