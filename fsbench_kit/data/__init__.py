@@ -1,6 +1,6 @@
-"""From files to frames: finds logs and studies, makes one run of what stands in several places, keeps datasets.
+"""From files to frames: finds logs and studies, merges the prints of a run, and keeps datasets.
 
-`reading.read` gives a `dataset.Dataset` of whatever is named: loose logs, studies (`study`), launched runs
-(`launched`), datasets on disk (`written`). `deduplication` says which records are of one run; `explain` shows what
-became of each line of a file.
+`reading.read` returns a `dataset.Dataset` from any input: loose logs, studies (`study`), launched runs
+(`launched`), datasets on disk (`written`). `deduplication` decides which records belong to one run; `explain` shows
+how each line of a file was read.
 """

@@ -1,4 +1,4 @@
-"""Says of a path or a pattern that leads nowhere what is near it."""
+"""Suggests alternatives for a path or pattern that matches nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fsbench_kit.data.files import is_folder, matches
 from fsbench_kit.model.suggestions import did_you_mean
 
 _MOST: Final = 5
-"""So many names are listed."""
+"""The maximum number of names to list."""
 
 
 def said_of_absent(path: Path) -> str | None:
-    """Say that nothing is at a path or matches a pattern, and what is near; ``None`` where something is there.
+    """Return a message for a path or pattern that matches nothing, with similar names; ``None`` if it exists.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def said_of_absent(path: Path) -> str | None:
         what = "No file matches this pattern." if glob.has_magic(str(path)) else "No such file or directory."
         return f"{what} {_near(path)}"
     except (OSError, ValueError):
-        pass  # which is said when it is opened
+        pass  # opening it reports the error
     return None
 
 
 def _near(path: Path) -> str:
-    """Ask for the name that may have been meant where a path leads no further, or list those that are there."""
+    """Suggest a similar name at the point where a path breaks off, or list the names there."""
     steps = pairwise([*reversed(path.parents), path])
     folder, step = next((folder, step) for folder, step in steps if step == path or not _folders(step))
     where = "The current folder" if folder == Path() else str(folder)
@@ -55,5 +55,5 @@ def _near(path: Path) -> str:
 
 
 def _folders(path: Path) -> list[Path]:
-    """Return the folders at a path, or that match a pattern."""
+    """Return the folders that match a path or pattern."""
     return [found for found in map(Path, matches(str(path))) if is_folder(found)]

@@ -1,7 +1,7 @@
-"""What became of loose logs that were read before, put together anew from those that changed since.
+"""Updates the result of reading loose logs from those that changed since.
 
-Runs of several files are one run only where they share a mark; see `deduplication.marks`. So a file that changed
-bears on those that it shares marks with, and on theirs, and all others stay what they were.
+Prints in several files can only be one run if they share a mark; see `deduplication.marks`. A changed file therefore
+only affects files that share marks with it, directly or through others; the rest keep their results.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 _NONE: Final = Columns.of(())
 _UNREAD: Final = {has_runs: Read(Part(_NONE, range(has_runs), ()), None, None) for has_runs in (False, True)}
-"""What stands for files that need not be read, by whether they have runs."""
+"""Placeholders for files that need not be read, by whether they have runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of loose logs.
+    """The result of reading loose logs.
 
     Attributes
     ----------
     traces
-        By the path of each, what changes when it does.
+        What changes when a file does, by its path.
     with_runs
-        The paths of those that have runs.
+        The paths of the files that have runs.
     marks
-        Those of their runs, see `deduplication.Marks.of_files`; ``None`` where more than these links them.
+        The marks of their runs, see `deduplication.Marks.of_files`; ``None`` if runs are linked by more than marks.
     assembly
         Their frames.
     """
@@ -52,9 +52,9 @@ class Outcome:
     assembly: Assembly
 
     def changed(self, traces: Mapping[str, str]) -> set[str] | None:
-        """Return the paths that are new, changed or gone; ``None`` if these are most, or others stand otherwise.
+        """Return the paths that are new, changed or gone; ``None`` if these are the majority, or if the order changed.
 
-        What has no run, but of which something is said, counts as changed.
+        Files without runs but with diagnostics count as changed.
         """
         changed = {path for path in {**self.traces, **traces} if self.traces.get(path) != traces.get(path)}
         changed |= self.traces.keys() & set(self.assembly.diagnostics["source"]) - self.with_runs
@@ -63,10 +63,10 @@ class Outcome:
 
 
 class ReadSome(Protocol):
-    """Reads files, by their paths; those that have not changed may be taken from what is kept of each."""
+    """A function that reads files by path; results of unchanged files may come from the cache."""
 
     def __call__(self, paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
-        """Do it."""
+        """Return what was read of each file."""
 
 
 def renewed(
@@ -76,30 +76,30 @@ def renewed(
     read_some: ReadSome,
     logs_of: Callable[[Sequence[Read]], list[Log]],
 ) -> tuple[Outcome, bool] | None:
-    """Return what becomes of logs of which few changed.
+    """Return the result for logs of which only a few have changed.
 
     Parameters
     ----------
     before
-        What became of them before.
+        The previous result.
     traces, files
-        What there is now.
+        The current state of the files.
     read_some
-        Reads some of the files.
+        A function that reads some of the files.
     logs_of
-        Returns the logs of the files, by what was read of each.
+        A function that returns the logs of the files, given what was read of each.
 
     Returns
     -------
     tuple
-        What becomes of them, and whether those that were read were what their traces say. ``None`` if so many
-        changed, or bear on each other, that all are to be read.
+        The new result, and whether the files that were read still match their traces. ``None`` if so many files
+        changed, or are linked to changed ones, that everything should be read.
     """
     changed = before.changed(traces)
     if changed is None or before.marks is None:
         return None
     read = read_some(changed, have_changed=True)
-    if any(each.fio_log is not None for each in read.values()):  # they bear on what their names say
+    if any(each.fio_log is not None for each in read.values()):  # they affect what file names mean
         return None
     with_runs = (before.with_runs - changed & traces.keys()) | {
         path for path, each in read.items() if each.part.runs
@@ -113,7 +113,7 @@ def renewed(
         return None
     if affected != changed:
         read |= read_some(affected - changed, have_changed=False)
-    affected |= {log.source for log in logs} - traces.keys()  # what is said of folders
+    affected |= {log.source for log in logs} - traces.keys()  # diagnostics of folders
     if affected != changed:
         own = [
             replace(log, part=read[log.source].part) if log.part is _UNREAD[True].part else log
@@ -130,7 +130,7 @@ def renewed(
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
-    """Return the files that changed, and those that are linked to them by marks, also through others."""
+    """Return the changed files and those linked to them by marks, directly or through others."""
     known = marked.filter(marked["mark"].is_duplicated())
     can_meet = pl.col("format").null_count().over("mark") > 0, pl.col("format").n_unique().over("mark") > 1
     known = known.filter(pl.any_horizontal(can_meet))
@@ -147,7 +147,7 @@ def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
 
 
 def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[str, int]) -> Assembly:
-    """Put what became anew of some files in the place of what had become of them, by the places of all files."""
+    """Replace the results of the affected files by new ones, and order all by the places of their files."""
     stays = ~old.of.is_in(affected)
     of = pl.concat([old.of.filter(stays), new.of])
     order = np.argsort([place[source] for source in of], kind="stable")
@@ -176,7 +176,7 @@ def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[st
 
 
 def _rows(frame: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
-    """Return rows of a frame of which most stand behind each other there: stretches, which cost less than rows."""
+    """Return rows of a frame that are mostly consecutive, as slices, which is cheaper than selecting single rows."""
     if not len(rows):
         return frame.clear()
     starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)

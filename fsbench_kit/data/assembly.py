@@ -1,7 +1,7 @@
-"""From what was read of logs to the frames of a dataset.
+"""Builds the frames of a dataset from what was read of logs.
 
-What each run is, is a row of facts; what belongs to it are frames, in which it has a number. A run that stands in
-several places becomes one, each gets its id, and checks over the columns of all runs at once become diagnostics.
+Each run is a row of facts; what belongs to it is in frames that refer to its number. The prints of one run are
+merged, each run gets its id, and checks over the columns of all runs produce diagnostics.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """The frames of a dataset, in which runs still have their numbers.
+    """The frames of a dataset in which runs still have numbers instead of ids.
 
     Attributes
     ----------
     runs, diagnostics
         As in a dataset.
     of
-        The file in which each run was met first, by which they are in order.
+        The file in which each run appears first; runs are sorted by it.
     belonging
-        By their names the frames of what belongs to runs, in their order; `RUN` stands for the ``run_id``.
+        The frames of what belongs to runs, by name and in order of the runs; `RUN` stands for the ``run_id``.
     """
 
     runs: pl.DataFrame
@@ -67,16 +67,16 @@ class Assembly:
 def assemble(logs: Iterable[Log]) -> Dataset:
     """Build the frames from logs.
 
-    A run that stands in several places or formats is one run; see `deduplication`. It is identified by the bytes
-    of its most complete print. Where equal bytes recur that tell too little to be known for one run, their ordinal
-    tells them apart.
+    A run that appears in several places or formats is merged into one; see `deduplication`. Its id is derived from
+    the bytes of its most complete print. If equal bytes recur, but say too little to identify one run, an ordinal
+    distinguishes them.
     """
     given = legibly(logs)
     return assembly(given, *found_in(given)).dataset
 
 
 def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks | None = None) -> Assembly:
-    """Do the same with the runs that were found in logs, what is said in these, and the marks of those runs."""
+    """Build the frames from the runs found in logs, the diagnostics of these, and the marks of the runs."""
     sets, remarks = same_runs(found, marks)
     of = found.facts["source"][list(map(min, sets))]
     found, more = _merged(found, sets)
@@ -105,7 +105,7 @@ def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks
 
 
 def legibly(logs: Iterable[Log]) -> list[Log]:
-    """Return logs whose names can be written down."""
+    """Return the logs with names that can be encoded."""
     return [
         log
         if (source := legible(log.source)) == log.source
@@ -115,7 +115,7 @@ def legibly(logs: Iterable[Log]) -> list[Log]:
 
 
 def runs_of(part: Part) -> list[list[int]]:
-    """Return the runs of a file in their order, each with all its prints, by their numbers."""
+    """Return the runs of a file in order, each as the numbers of all its prints."""
     columns = part.columns.picked(part.runs)
     nowhere = pl.DataFrame(schema=_FACTS).clear(columns.runs.height)
     starts = columns.runs["start"].to_list()
@@ -151,11 +151,11 @@ _FACTS: Final = pl.Schema(
         },
     }
 )
-"""Where a run stands, and what is known of it from outside its log."""
+"""Where a run is printed, and what is known about it from outside its log."""
 
 
 def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
-    """Return the runs in logs, and what is said in these, both in the order of the logs."""
+    """Return the runs and the diagnostics of logs, both in the order of the logs."""
     columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
     severities = SCHEMAS["diagnostics"]["severity"]
     said = columns.diagnostics.with_columns(
@@ -173,7 +173,7 @@ _SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.item
 
 
 def _with_series_beside(columns: Columns, logs: Sequence[Log]) -> Columns:
-    """Give the first run of each log the series of what was measured beside it."""
+    """Attach the series that were measured beside each log to its first run."""
     if not any(log.beside for log in logs):
         return columns
     is_first = columns.runs[FILE].is_first_distinct()
@@ -182,7 +182,7 @@ def _with_series_beside(columns: Columns, logs: Sequence[Log]) -> Columns:
 
 
 def _parts(logs: Sequence[Log]) -> Iterator[Part]:
-    """Yield what was read of each log; of those that hold records, all become columns together."""
+    """Yield what was read of each log; records of all logs that have them are converted to columns together."""
     made = [
         FileRecords(number, log.records, log.sha256 or log.data)
         for number, log in enumerate(logs)
@@ -194,7 +194,7 @@ def _parts(logs: Sequence[Log]) -> Iterator[Part]:
 
 
 def _outside(logs: Sequence[Log], filesystems: Iterable[str | None]) -> list[tuple[Setting, ...]]:
-    """Return what is known of runs from outside their logs as settings, by the log of each and its filesystem."""
+    """Return as settings what is known about runs from outside, given the log and the filesystem of each."""
     if not any(log.settings or log.filesystem_settings for log in logs):
         return [()] * len(logs)
     return [
@@ -204,14 +204,14 @@ def _outside(logs: Sequence[Log], filesystems: Iterable[str | None]) -> list[tup
 
 
 def _with_outside(found: Found) -> pl.DataFrame:
-    """Return all settings of runs."""
+    """Return the settings of all runs, including those from outside their logs."""
     if not any(found.settings):
         return found.columns.settings
     return pl.concat([found.columns.settings, settings_of(found.settings)]).sort(RUN, maintain_order=True)
 
 
 def _merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
-    """Make one run of each set of records; only what belongs to sets of several is built anew."""
+    """Merge each set of records into one run; only sets of several records are rebuilt."""
     several = [numbers for numbers in sets if numbers[1:]]
     if not several:
         return found, []
@@ -241,11 +241,11 @@ def _runs_frame(found: Found) -> pl.DataFrame:
 
     columns = {name: outside(name) for name in (*_FACTS, "source") if name in SCHEMAS["runs"]}
     columns |= {name: pl.col(name) for name in ("tool", "start", "end", "line", "sha256")}
-    # What the log says, or else what is known from outside of it.
+    # The log's own value, or else the one known from outside.
     columns |= {
         name: pl.coalesce(name, outside(name)) for name in ("tool_version", "filesystem", "host", "exit_code")
     }
-    # The launch's clock is one for all runs, and tools print whole seconds.
+    # All runs share the clock of the launch, and tools print whole seconds.
     columns |= {name: pl.coalesce(outside(name), name) for name in ("started_at", "ended_at", "duration")}
     worst = pl.when(is_in_either("failed")).then(pl.lit("failed"))
     columns["status"] = worst.when(is_in_either("partial")).then(pl.lit("partial")).otherwise(pl.lit("ok"))
@@ -256,7 +256,7 @@ def _runs_frame(found: Found) -> pl.DataFrame:
 
 
 def by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
-    """Sort diagnostics by the files that they are about, in the order in which these were given."""
+    """Sort diagnostics by the order in which their files were given."""
     order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
     return said[np.argsort([order[source] for source in said["source"]], kind="stable")]
 
@@ -266,16 +266,16 @@ def by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What a check found about a run."""
+    """The finding of a check about a run."""
 
     run: int
     diagnostic: Diagnostic
 
 
 def _checks(columns: Columns, settings: pl.DataFrame, is_repeated: pl.Series) -> list[_Check]:
-    """Check all runs at once, and return what was found, in the order of the runs.
+    """Check all runs at once, and return the findings in the order of the runs.
 
-    `is_repeated` tells of measurements whether they are primary and others are that stand for the same thing.
+    `is_repeated` flags primary measurements that share their key with other primary ones of the run.
     """
     measurements = columns.measurements
     found = [
@@ -289,7 +289,7 @@ def _checks(columns: Columns, settings: pl.DataFrame, is_repeated: pl.Series) ->
 
 
 def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
-    """Say of each number once that no column holds it, so that it is unknown."""
+    """Report, once each, the numbers that are too large for any column and therefore unknown."""
     if numbers.is_empty():
         return
     first = numbers.unique([RUN, "column", "number"], keep="first", maintain_order=True)
@@ -299,7 +299,7 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
 
 
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
-    """Find settings that are known from several origins which do not agree."""
+    """Find settings whose values from different origins disagree."""
     if settings["origin"].n_unique() < 2:
         return
     place = (RUN, "scope", "part", "key")
@@ -330,7 +330,7 @@ _ORIGIN_NAMES: Final = {
 
 
 def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[_Check]:
-    """Find runs of which an article states the command of another job than the log has measurements of."""
+    """Find runs for which an article states the command of a job other than those measured in the log."""
     stated = settings.filter(key="job_name", origin="stated")
     if stated.is_empty():
         return
@@ -350,7 +350,7 @@ def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[
 
 
 def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
-    """Find runs of which neither the log nor another print of it names a latency."""
+    """Find runs with a latency that neither the log nor another print of the run names."""
     unnamed = measurements.filter(metric=EITHER_LATENCY)
     if unnamed.is_empty():
         return
@@ -363,7 +363,7 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
 
 
 def _repeated(several: pl.DataFrame) -> Iterator[_Check]:
-    """Find primary measurements that stand for the same thing as an earlier one of their run."""
+    """Find primary measurements that have the same key as an earlier one of their run."""
     if several.is_empty():
         return
     for _, rows in several.group_by(RUN, *MEASUREMENT_KEY, maintain_order=True):
@@ -380,7 +380,7 @@ def _repeated(several: pl.DataFrame) -> Iterator[_Check]:
 
 
 def _primary_once(measurements: pl.DataFrame, is_repeated: pl.Series) -> pl.DataFrame:
-    """Let only the first of primary measurements be primary that stand for the same thing."""
+    """Keep only the first primary measurement of each key primary."""
     if not is_repeated.any():
         return measurements
     is_first = pl.struct(RUN, "primary", *MEASUREMENT_KEY).is_first_distinct()

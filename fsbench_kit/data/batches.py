@@ -1,4 +1,4 @@
-"""Reads files, many at a time: undamaged small logs together, and every other file by itself."""
+"""Reads many files at a time: undamaged small logs together, and every other file by itself."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 
 class File(NamedTuple):
-    """A file that is to be read.
+    """A file to read.
 
     Attributes
     ----------
     path, open
-        Its path; or an open file and its name.
+        Its path; or an open file, and its name as path.
     may_be_pipe
         Whether it may be a FIFO.
     is_found
-        Whether it merely stands in a folder, where other files than logs are to be expected.
+        Whether it was found in a folder, where files other than logs are to be expected.
     stamp
-        That of the file when it was found, where that is known.
+        The stamp of the file when it was found, if known.
     """
 
     path: str
@@ -54,9 +54,9 @@ class File(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What was read of a file: a part of columns, and which log file of fio it is, if any.
+    """What was read of a file: a part of columns, and the fio log file that it is, if any.
 
-    A file that would get another stamp if it changed has the one with which it was read.
+    The stamp is that of the file when it was read, and is only given if any change would alter it.
     """
 
     part: Part
@@ -66,24 +66,24 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was read of some files, by their numbers; see `Read`."""
+    """What was read of some files, by file number; see `Read`."""
 
     columns: Columns
     fio_logs: dict[int, LogFile]
     stamps: dict[int, Stamp]
 
     def files(self, number: int) -> Iterator[Read]:
-        """Yield what was read of each of so many files."""
+        """Yield what was read of each file, given how many there are."""
         for file, part in enumerate(self.columns.files(number)):
             yield Read(part, self.fio_logs.get(file), self.stamps.get(file))
 
 
 def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
-    """Read files; what keeps one from being read is said in its part. An executor reads many beside each other."""
+    """Read files; a file that cannot be read gets a diagnostic. An executor reads batches in parallel."""
     size = sum(0 if file.stamp is None else file.stamp.size for file in files)
     is_enough = len(files) >= ENOUGH or size >= ENOUGH_BYTES
     alone = executor is None or not is_enough or any(file.open is not None for file in files)
-    # Of each kind of log some are read one by one before the others are, and so in every batch.
+    # Every batch first reads some logs of each kind one by one, so batches are as large as possible.
     share = len(files) if alone else -(-len(files) // (os.cpu_count() or 1))
     batches = list(_batches(files, min(TOGETHER, share)))
     each = map(read_batch, batches) if executor is None or alone else executor.map(read_batch, batches)
@@ -91,18 +91,18 @@ def read_files(files: Sequence[File], executor: Executor | None = None) -> list[
 
 
 TOGETHER: Final = 4096
-"""So many files are read together."""
+"""The maximum number of files in a batch."""
 
 _BYTES: Final = 2**26
-"""Of larger files fewer, which have so many bytes; what is read of them is several times as large."""
+"""The maximum size of a batch in bytes; what is read of them takes several times as much memory."""
 
 ENOUGH: Final = 3000
 ENOUGH_BYTES: Final = 2**25
-"""Fewer files and bytes are not handed to an executor: a process takes longer to start than they to be read."""
+"""Below both limits, files are not handed to an executor: starting a process would take longer than reading."""
 
 
 def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
-    """Yield the files that are read together."""
+    """Yield the batches of files to read together."""
     batch: list[File] = []
     size = 0
     for file in files:
@@ -139,10 +139,10 @@ def read_batch(files: Sequence[File]) -> Batch:
 
 
 _MOST: Final = 2**18
-"""A file of so many bytes is no log that is read together with others."""
+"""Files of at least this many bytes are not read together with others."""
 
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
-"""How log files of fio begin, mostly."""
+"""The usual beginning of fio log files."""
 
 _PLAIN: Final = bytes(range(32, 127)) + b"\t\n"
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -150,9 +150,9 @@ _TOO_LONG: Final = b"0" * MOST_DIGITS
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether a file is text in which nothing can need repair but its words and hard blanks.
+    """Whether a file is text in which nothing but its words and no-break spaces can need repair.
 
-    Of JSON those who read it together tell, since they know what stands between its numbers.
+    For JSON, the readers that know what belongs between its numbers decide this themselves.
     """
     if data.startswith(b"{"):
         return data.isascii()
@@ -162,20 +162,20 @@ def _is_plain(data: bytes) -> bool:
 
 
 _Content = tuple[int, bytes, str]
-"""The number of a file, its bytes and its path."""
+"""The number, bytes and path of a file."""
 
 
 def _beginning(descriptor: int, size: int) -> bytes:
-    """Return the first bytes of a file; to make room for many takes longer than to read a few."""
+    """Return the first bytes of a file; the buffer is sized to fit, since allocating a large one is slow."""
     data = piece = os.read(descriptor, min(size + 1, _MOST))
-    while piece and len(data) != size and len(data) < _MOST:  # it has changed, or hides its size
+    while piece and len(data) != size and len(data) < _MOST:  # the file has changed, or hides its size
         piece = os.read(descriptor, _MOST - len(data))
         data += piece
     return data
 
 
 class _Found:
-    """What was found in files so far: plain texts that are still to be read, and what was read of others."""
+    """What was found in files so far: plain texts still to be read, and what was read of other files."""
 
     def __init__(self) -> None:
         self.records: list[FileRecords] = []
@@ -185,7 +185,7 @@ class _Found:
         self._json: list[_Content] = []
 
     def add(self, number: int, descriptor: int, found: os.stat_result, source: str) -> None:
-        """Take in an open file of the disk."""
+        """Add an open file from the disk."""
         if (stamp := Stamp.of(found)) is not None and stamp.is_certain(time_ns()):
             self.stamps[number] = stamp
         data = _beginning(descriptor, found.st_size) if stamp is not None else b""
@@ -200,7 +200,7 @@ class _Found:
                 self.add_read(number, file, source)
 
     def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
-        """Whether a file is a log file of fio, by its first bytes."""
+        """Whether a file is a fio log file, judging by its first bytes."""
         path = Path(source)
         found = log_of(path, partial(opened, path), data[:HEAD_SIZE], is_whole=len(data) <= HEAD_SIZE)
         if found is not None:
@@ -208,7 +208,7 @@ class _Found:
         return found is not None
 
     def _add_left(self, number: int, data: bytes, source: str) -> None:
-        """Read a file by itself, all of which is at hand."""
+        """Read a file by itself, given all of its content."""
         if not self._is_fio_log(number, data, source):
             self.add_read(number, io.BytesIO(data), source)
 
@@ -218,7 +218,7 @@ class _Found:
         self.records.append(FileRecords(number, records, data))
 
     def columns(self) -> Columns:
-        """Read what is left to be read, and return all of it."""
+        """Read the remaining files, and return the columns of all."""
         several = self._of_several_formats()
         several += self._together(self._plain, clean.read)
         for lot in fio_formats.lots({at: data for at, (_, data, _) in enumerate(self._json)}):
@@ -228,7 +228,7 @@ class _Found:
         return Columns.stacked(several).by_file()
 
     def _of_several_formats(self) -> list[Columns]:
-        """Read those files together that hold one run in several formats."""
+        """Read the files that contain one run in several formats."""
         given = [file for file in self._plain if fio_formats.may_hold(file[1])]
         if not given:
             return []
@@ -236,7 +236,7 @@ class _Found:
         return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
 
     def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
-        """Read those of some files together that can be, and the others each by itself."""
+        """Read files together if possible, and the others one by one."""
         if not files:
             return []
         found, left = read([data.decode("utf-8") for _, data, _ in files])
@@ -245,7 +245,7 @@ class _Found:
     def _columns(
         self, files: Sequence[_Content], found: Iterable[tuple[str, CleanLogs]], left: Iterable[int]
     ) -> list[Columns]:
-        """Return the logs that were found in some files, and read those that are left each by itself."""
+        """Return the columns of the logs that were found, and read the remaining files one by one."""
         for index in left:
             self._add_left(*files[index])
         numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
@@ -253,11 +253,11 @@ class _Found:
 
 
 _Reader = Callable[[Sequence[str]], tuple[dict[str, "CleanLogs"], list[int]]]
-"""Returns the logs of each format among some texts, by its name, and the indexes of those that are left over."""
+"""Returns the logs found in some texts, by the name of their format, and the indices of the remaining texts."""
 
 
 def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
-    """Read those of some texts that may be nothing but undamaged JSON."""
+    """Read the texts that may consist of undamaged JSON only."""
     found: dict[str, CleanLogs] = {}
     left = list(range(len(texts)))
     for each in FORMATS:
@@ -269,7 +269,7 @@ def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[in
 
 
 def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
-    """Return undamaged logs of a format, which have the numbers and contents of files."""
+    """Return the undamaged logs of a format as columns, given the numbers and contents of their files."""
     indexes = logs.runs["log"].to_numpy()
     row_of = np.zeros(len(numbers), dtype=np.int64)
     row_of[indexes] = np.arange(len(indexes))
@@ -297,7 +297,7 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
 
 
 def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
-    """Return what is said of undamaged logs: by their cross-checks, and of no-break spaces."""
+    """Return the diagnostics of undamaged logs: those of cross-checks and of no-break spaces."""
     files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
     where = zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True)
     odd = [(index, (start, end)) for index, start, end in where if not contents[index].isascii()]
@@ -311,7 +311,7 @@ def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) ->
 
 
 def _typed(frame: pl.DataFrame, schema: pl.Schema, more: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Return columns of a frame, and some more, as a schema has them; a query of Polars would take longer."""
+    """Return columns of a frame, replaced or extended by others, cast to a schema; faster than a Polars query."""
     columns = {name: more[name] if name in more else frame[name] for name in schema}
     return pl.DataFrame(
         [

@@ -1,11 +1,10 @@
-"""Reads more logs than memory holds: chunk by chunk, in all processors, into a dataset in parts on disk.
+"""Reads more logs than fit in memory: in chunks, on all processors, into a dataset in parts on disk.
 
-`plan` says which files are read together, `workers` where, `parts` reads a chunk and writes its part of the
-dataset, `meeting` finds runs that stand in several chunks, `appending` those that the dataset has already,
-`compaction` makes few files of many small ones, `progress` shows how far it is. A part stands in the
-folder ``unfinished`` until all are done; then the manifest names all parts at once. So a reader sees the dataset
-that was there before, or the new one, or a message that it is unfinished; and what was read before an interruption
-is not read again.
+`plan` decides which files are read together, and `workers` where; `parts` reads a chunk and writes its part of the
+dataset; `meeting` finds runs that appear in several chunks, and `appending` those that the dataset already has;
+`compaction` merges small files; `progress` reports the progress. Parts stay in the folder ``unfinished`` until all
+are done; then the manifest lists all of them at once. A reader therefore sees the old dataset, the new one, or a
+message that it is unfinished, and nothing that was read before an interruption is read again.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["Reading", "ingest"]
 
 _SHOWN: Final = 20
-"""So many remarks say why there is no run."""
+"""The maximum number of diagnostics that explain why there is no run."""
 
 
 def ingest(
@@ -71,38 +70,37 @@ def ingest(
 ) -> LazyDataset:
     """Read every log in files and folders into a dataset on disk, however many there are.
 
-    What `read` holds in memory, this writes in parts. If it is interrupted, the same call goes on where it
-    stopped; until it is done, the folder holds the dataset that it held before, or none.
+    Unlike `read`, this writes the data in parts instead of holding them in memory. If it is interrupted, the same
+    call continues where it stopped; until it is done, the folder holds its previous dataset, or none.
 
     Parameters
     ----------
     *given
-        As for `read`: paths and patterns.
+        Paths and patterns, as for `read`.
     to
-        The dataset's folder, from which `read` gives it whole and `scan` as LazyFrames.
+        The folder of the dataset, which `read` loads and `scan` opens as LazyFrames.
     names
-        What the names of files mean, as for `read`.
+        What file names mean, as for `read`.
     append
-        Whether the runs are added to those of the dataset that is there. One that it has already counts once.
-        Several processes may append at a time: each waits for the one before it.
+        Whether to add the runs to the existing dataset. Runs that it already has count once. Several processes may
+        append at the same time: each waits for the previous one.
     executor
-        Where to read; by default in as many processes as there are processors.
+        Where to read; by default in one process per processor.
     progress
-        Is told how far it is.
+        A function that is called with the progress.
 
     Raises
     ------
     InputError
-        If there is no run in any of them, or a process that reads is killed.
+        If none of the inputs has a run, or a reading process is killed.
     RequestError
-        If something was given that can be none of these, or another process writes this dataset and nothing is
-        to be appended.
+        If an argument is invalid, or if another process is writing this dataset and `append` is false.
 
     Notes
     -----
-    Files are read in chunks of up to two thousand. Runs that stand in several of them count once if their bytes
-    are the same; the other rules for runs in several places hold within a chunk, that is, within a study, a folder
-    that is not too large, and files of one name.
+    Files are read in chunks of up to a thousand, or more if they belong together. Runs in several chunks count
+    once if their bytes are the same; the other rules for runs in several places apply within a chunk, that is, within a
+    study, a folder that is not too large, and files of one name.
 
     Examples
     --------
@@ -127,7 +125,7 @@ def ingest(
         if not any(part.runs for part in parts):
             remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
             shutil.rmtree(work)
-            with suppress(OSError):  # it holds something else, or another process waits to write it
+            with suppress(OSError):  # it has other content, or another process waits to write it
                 if not append:
                     folder.rmdir()
             raise no_run(remarks.head(_SHOWN))
@@ -146,7 +144,7 @@ def ingest(
 
 
 def _moved(parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
-    """Move the files of parts to a dataset, and return them after those that it has."""
+    """Move the files of parts into a dataset, and return them after its existing ones."""
     stamp = stamped()
     files = {name: list(before.get(name, ())) for name in SCHEMAS}
     for part in parts:
@@ -161,7 +159,7 @@ def _moved(parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: P
 
 @contextmanager
 def _alone_in(folder: Path, *, wait: bool) -> Iterator[Path]:
-    """Give the folder in which a dataset is made, to this process alone."""
+    """Lock the dataset's folder for this process, and yield the folder for unfinished work."""
     work = folder / UNFINISHED
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +178,7 @@ def _alone_in(folder: Path, *, wait: bool) -> Iterator[Path]:
 def _read(
     plan: Plan, names: Sequence[str], work: Path, each: Each, progress: Callable[[Reading], None]
 ) -> list[Part]:
-    """Read the chunks of which there is no part yet."""
+    """Read the chunks that have no part yet."""
     started = monotonic()
     keys = [chunk.key(names) for chunk in plan.chunks]
     parts = [finished(key, work) for key in keys]
@@ -201,7 +199,7 @@ def _read(
 
 
 def _silent(plan: Plan, parts: Sequence[Part], work: Path) -> Iterator[Log]:
-    """Yield what is to be said of folders that were given and of which nothing was."""
+    """Yield diagnostics for given folders that have no runs and no other diagnostics."""
     silent = {path for path in plan.paths if is_folder(Path(path))} - {log.source for log in plan.unread}
     for part in parts:
         for name in ("runs", "diagnostics"):

@@ -1,4 +1,4 @@
-"""What parts add to a dataset that is there: runs that it has already count once."""
+"""Adds parts to an existing dataset; runs that it already has count once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def new_parts(parts: Sequence[Part], there: LazyDataset, folder: Path) -> list[Part]:
-    """Return parts of what a dataset lacks, with ids that are free in it.
+    """Return the parts without what the dataset already has, and with ids that are free in it.
 
     Parameters
     ----------
     parts
-        What was read, no run of it twice.
+        The parts that were read, without duplicate runs.
     there
         The dataset.
     folder
-        Where the files of the parts are; changed ones are written anew.
+        The folder with the files of the parts; changed parts get new files.
     """
     ids: set[str] = set()
     return [_new(part, there, folder, ids) for part in parts]
@@ -34,7 +34,7 @@ def new_parts(parts: Sequence[Part], there: LazyDataset, folder: Path) -> list[P
 
 def _new(part: Part, there: LazyDataset, folder: Path, ids: set[str]) -> Part:
     own = Dataset(**{name: frame_of(name, part, folder) for name in SCHEMAS})
-    # An id is made of the bytes: only runs of the same bytes can be the same, or have the same one.
+    # Ids are derived from the bytes, so only runs with equal bytes can be the same run or share an id.
     runs = there.runs.filter(pl.col("sha256").is_in(own.runs["sha256"].unique().implode())).collect()
     said = there.diagnostics.filter(pl.col("source").is_in(own.diagnostics["source"].unique().implode())).collect()
     ids.update(runs["run_id"])

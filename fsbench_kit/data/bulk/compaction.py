@@ -1,4 +1,4 @@
-"""Small files of a dataset as fewer and larger ones, so that it stays quick to scan when much is appended."""
+"""Merges small files of a dataset into larger ones, so that scanning stays fast when much is appended."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MANY: Final = 16
-"""From so many small files on, those of a partition are made one."""
+"""The number of small files in a partition from which on they are merged."""
 SMALL: Final = 2**18
-"""A file of fewer rows is small. Up to twice as many are in memory at once, of which its bytes tell nothing."""
+"""A file with fewer rows is small. Up to twice as many are in memory at once; a size in bytes would not bound this."""
 
 _SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "settings": ("key",)}
-"""Rows that are asked for together stand together, so that the statistics of a row group tell that it has none."""
+"""Rows that are queried together are stored together, so that row group statistics allow skipping the others."""
 
 
 def compacted(files: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
-    """Write files anew where a partition has many small ones, and return those that hold the same rows.
+    """Merge the files of partitions with many small ones, and return the files that now hold the same rows.
 
     Parameters
     ----------
     files
-        The files of each frame, from the dataset's folder.
+        The files of each frame, relative to the dataset's folder.
     """
     stamp = stamped()
     return {frame: list(_of_frame(frame, paths, folder, stamp)) for frame, paths in files.items()}
@@ -62,7 +62,7 @@ def _rows(path: Path) -> int:
 
 
 def _lots(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Yield files that make one together."""
+    """Yield groups of files to merge."""
     lot: list[str] = []
     for path in paths:
         if lot and sum(sizes[each] for each in (*lot, path)) > 2 * SMALL:

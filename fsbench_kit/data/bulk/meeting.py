@@ -1,7 +1,7 @@
-"""Runs that were met in several chunks: those of a file and of its copy in another folder.
+"""Settles runs that appear in several chunks, such as those of a file and its copy in another folder.
 
-Each chunk was read by itself. Files in which runs of the same bytes stand are read once more, together: that shows
-whether these are one run.
+Chunks are read separately. Files with runs of equal bytes are read once more, together, which shows whether they are
+the same run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.bulk.workers import Each
 
 _PART: Final = "part"
-"""The column that says by its number in which part a run is."""
+"""The column with the number of the part that a run is in."""
 
 _RUN: Final = ("run_id", "sha256", "source", "start", "study")
 
@@ -34,18 +34,18 @@ def settle(
     folder: Path,
     each: Each,
 ) -> list[Part]:
-    """Let each run count once, and have an id of its own.
+    """Make each run count once, with an id of its own.
 
     Parameters
     ----------
     parts, chunks
-        What was read, and of which files each.
+        The parts that were read, and the chunk of each.
     names
         What the names of logs mean.
     folder
-        Where the files of the parts are; changed ones are written anew.
+        The folder with the files of the parts; changed parts get new files.
     each
-        Reads several chunks.
+        Calls a function for several chunks.
     """
     runs = pl.concat(
         frame_of("runs", part, folder, _RUN).with_columns(pl.lit(number).alias(_PART))
@@ -75,7 +75,7 @@ def settle(
 
 
 def _read_again(entries: Sequence[Entry], names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the runs in files, and what is said of those that stand in several places."""
+    """Return the runs in files, and the diagnostics about runs in several places."""
     data = read_chunk(entries, names)
     return data.runs.select(_RUN), _said(data.diagnostics)
 
@@ -85,7 +85,7 @@ def _said(diagnostics: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_together(met: pl.DataFrame, chunks: Sequence[Chunk]) -> Iterator[list[Entry]]:
-    """Yield what has to be read together, small lots of it as one."""
+    """Yield the entries that must be read together; small groups are combined."""
     by_path = {number: {entry.path: entry for entry in chunks[number].entries} for number in met[_PART].unique()}
     groups: dict[Entry, dict[Entry, None]] = {}
     for _, rows in met.group_by("sha256", maintain_order=True):
@@ -93,7 +93,7 @@ def _read_together(met: pl.DataFrame, chunks: Sequence[Chunk]) -> Iterator[list[
         for number, source in rows.select(_PART, "source").rows():
             path = Path(source)
             found = (entry for at in (path, *path.parents) if (entry := by_path[number].get(str(at))) is not None)
-            # A source that is no path, such as several log files of fio, stands for all that was read with it.
+            # A source that is not a path, such as several fio log files, stands for everything read with it.
             for entry in [*found][:1] or chunks[number].entries:
                 if entry not in joined:
                     joined |= groups.get(entry, {entry: None})
@@ -108,15 +108,15 @@ def _read_together(met: pl.DataFrame, chunks: Sequence[Chunk]) -> Iterator[list[
 
 
 def _sizes(part: Part, folder: Path) -> pl.DataFrame:
-    """Return how much is known of each run of a part."""
+    """Return how many rows each run of a part has."""
     rows = (frame_of(name, part, folder, ["run_id"]) for name in ("runs", "settings", "measurements", "series"))
     return pl.concat(rows).group_by("run_id").len("size")
 
 
 def _ids(met: pl.DataFrame, together: pl.DataFrame) -> Iterator[tuple[int, str, str | None]]:
-    """Yield the part and the id of each run, and its new id; none where it is another one of these runs.
+    """Yield the part, id and new id of each run; the new id is ``None`` if it duplicates another of these runs.
 
-    Where they are one run, that of which most is known counts; a study knows more than a file by itself.
+    Of several prints of one run, the one with the most data is kept; prints in a study come before single files.
     """
     places = {
         sha256: set(zip(sources, starts, strict=True))
@@ -128,7 +128,7 @@ def _ids(met: pl.DataFrame, together: pl.DataFrame) -> Iterator[tuple[int, str, 
             (number, run_id, (source, start))
             for number, run_id, source, start in rows.select(_PART, "run_id", "source", "start").rows()
         ]
-        apart = places.get(sha256, set())  # empty where the run is a copy of a more complete one
+        apart = places.get(sha256, set())  # empty if the run is a copy of a more complete one
         kept = found[:1] if len(apart) < 2 else [run for run in found if run[2] in apart]
         if len(kept) < len(apart):
             kept = found
@@ -139,7 +139,7 @@ def _ids(met: pl.DataFrame, together: pl.DataFrame) -> Iterator[tuple[int, str, 
 
 
 def _with_ids(part: Part, ids: Mapping[str, str | None], folder: Path) -> Part:
-    """Give runs of a part other ids, and leave out those that are to have none."""
+    """Replace the ids of runs in a part, and drop the runs without a new id."""
     out = [run_id for run_id, new in ids.items() if new is None]
     names = {run_id: new for run_id, new in ids.items() if new is not None}
     frames = {name: frame_of(name, part, folder) for name in SCHEMAS}

@@ -1,4 +1,4 @@
-"""Parts of a dataset: what was read of a chunk, as files; each part is there with all its files, or not at all."""
+"""Parts of a dataset: what was read of a chunk, as files. A part exists with all its files or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 NO_STUDY: Final = "__HIVE_DEFAULT_PARTITION__"
-"""What others, too, call the partition in which a key is null."""
+"""The Hive convention for the name of a partition whose key is null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Part:
     Attributes
     ----------
     name
-        What its files are called.
+        The name of its files.
     runs
-        How many runs it has.
+        The number of its runs.
     files
-        The files of each frame, from the dataset's folder; none where a frame has no row.
+        The files of each frame, relative to the dataset's folder; none if a frame has no rows.
     """
 
     name: str
@@ -48,14 +48,14 @@ class Part:
 
 
 def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str], folder: Path) -> Part:
-    """Read a chunk, and write its part into a folder, and last of all that it is done.
+    """Read a chunk and write its part into a folder; mark it as done at the very end.
 
     Parameters
     ----------
     key, entries
-        Those of the chunk.
+        The key and the entries of the chunk.
     name
-        What the part's files are called.
+        The name of the part's files.
     names
         What the names of logs mean.
     """
@@ -65,7 +65,7 @@ def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str
 
 
 def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
-    """Read files and folders. What breaks the reader is said of them, and keeps no other from being read."""
+    """Read files and folders. An input that crashes the reader gets a diagnostic, and the others are still read."""
     try:
         return read_entries(((Path(entry.path), entry.named) for entry in entries), names)
     except Exception as error:
@@ -97,13 +97,13 @@ def write_part(dataset: Dataset, name: str, folder: Path) -> Part:
 
 
 def keep(path: Path) -> None:
-    """Have a file outlive a loss of power."""
+    """Make sure that a file survives a loss of power."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def finished(key: str, folder: Path) -> Part | None:
-    """Return the part of a chunk, if it was finished before."""
+    """Return the part of a chunk if it was finished before, otherwise ``None``."""
     try:
         part = Part(**json.loads((folder / f"{key}{DONE}").read_bytes()))
     except (OSError, ValueError, TypeError):

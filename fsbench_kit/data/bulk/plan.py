@@ -1,7 +1,7 @@
-"""Which files are read together: a chunk, of which each is read by itself.
+"""Decides which files are read together, as a chunk.
 
-What belongs together stays together: a study, a launched run, a written dataset; of loose files, those of one name
-(``run1.json``, ``run1.txt``, ``run1_clat.2.log``), and a folder if it is not too large for a chunk.
+Files that belong together share a chunk: a study, a launched run, a written dataset; loose files with the same name
+(``run1.json``, ``run1.txt``, ``run1_clat.2.log``); and a folder if it is not too large for a chunk.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 FILES: Final = 1000
 BYTES: Final = 8_000_000
-"""A chunk has no more files and bytes than these, unless they belong together; memory follows them."""
+"""The limits of a chunk, exceeded only if files belong together; memory grows with them."""
 
 
 class Entry(NamedTuple):
-    """A file or folder that is read as a whole; `named` if it was given itself, and not a folder around it."""
+    """A file or folder that is read as a whole; `named` if it was given itself rather than found in a folder."""
 
     path: str
     named: bool
@@ -49,14 +49,14 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True)
 class Chunk:
-    """What is read together.
+    """Files that are read together.
 
     Attributes
     ----------
     entries
-        What it has, in the order in which it is read.
+        Its entries, in reading order.
     files, size
-        How many files that is, and how many bytes.
+        The number of files and of bytes.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -65,30 +65,30 @@ class Chunk:
     _stamp: int = 0
 
     def take(self, other: Chunk) -> None:
-        """Take in what another one has."""
+        """Add the content of another chunk."""
         self.entries += other.entries
         self.files += other.files
         self.size += other.size
         self._stamp ^= other._stamp
 
     def has_room_for(self, others: Iterable[Chunk]) -> bool:
-        """Whether others fit in as well."""
+        """Whether the others fit into this chunk as well."""
         lots = [self, *others]
         return sum(lot.files for lot in lots) <= FILES and sum(lot.size for lot in lots) <= BYTES
 
     def count(self, path: Path) -> None:
-        """Take in the size of a file, and what tells whether it was changed."""
+        """Add a file's size and modification stamp."""
         try:
             found = path.stat()
         except OSError:
-            return  # which is said when it is read
+            return  # reading it reports the error
         self.files += 1
         self.size += found.st_size
         stamp = f"{path}\0{found.st_ino} {found.st_size} {found.st_mtime_ns}"
         self._stamp ^= int.from_bytes(_digest(stamp), "big")
 
     def key(self, names: Sequence[str]) -> str:
-        """Return what is another one if a file is changed, missing or added, or anything reads it otherwise."""
+        """Return a key that changes if a file is changed, missing or added, or would be read differently."""
         entries = "\0".join(f"{entry.path}\0{entry.named}" for entry in self.entries)
         by = f"{version('fsbench-kit')} {VERSION} {names}"
         return _digest(f"{by} {self._stamp}\0{entries}").hex()
@@ -100,16 +100,16 @@ def _digest(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is read.
+    """What is to be read.
 
     Attributes
     ----------
     paths
-        What was given, each pattern as what matches it.
+        The given paths, with patterns replaced by their matches.
     chunks
-        What is read together, in order.
+        The chunks, in order.
     unread
-        What is to be said of folders that are not read: those met under another name before, and reports.
+        Diagnostics of folders that are not read: those met before under another name, and reports.
     """
 
     paths: list[str]
@@ -118,12 +118,12 @@ class Plan:
 
     @classmethod
     def of(cls, given: Iterable[Given], target: Path) -> Plan:
-        """Look at what was given; a folder that is to be written is not read.
+        """Plan the reading of the given paths, excluding the target folder.
 
         Raises
         ------
         RequestError
-            If something else than paths was given.
+            If something other than a path was given.
         """
         paths, lots = [], []
         search = _Search(target)
@@ -138,7 +138,7 @@ class Plan:
 
 
 class _Search:
-    """Finds what can be read in files and folders; each folder is looked into under one of its names."""
+    """Finds what can be read in files and folders; each folder is searched once, even if it has several names."""
 
     def __init__(self, target: Path) -> None:
         self.unread: list[Log] = []
@@ -146,7 +146,7 @@ class _Search:
         self._seen: Seen = {}
 
     def lots_at(self, path: Path) -> list[Chunk]:
-        """Return what stands at a path that was given."""
+        """Return the chunks at a given path."""
         if not is_folder(path) or path.resolve() == Path(path.resolve().anchor):
             return [_alone(path, named=True)]
         if self._is_seen(path):
@@ -160,7 +160,7 @@ class _Search:
         return before is not None
 
     def _lots_in(self, folder: Path) -> list[Chunk]:
-        """Return what stands in a folder: one lot of it, if it is small."""
+        """Return the chunks in a folder, combined into one if it is small."""
         if kernel_filesystem(folder) is not None:
             return [_alone(folder)]
         try:
@@ -187,7 +187,7 @@ class _Search:
                 return [_alone(path)]
             is_target = inode(path) == self._target
         except OSError:
-            return [_alone(path)]  # what is wrong with it is said when it is read
+            return [_alone(path)]  # reading it reports the error
         if is_target or self._is_seen(path):
             return []
         if is_report(path):
@@ -197,7 +197,7 @@ class _Search:
 
 
 def _alone(path: Path, *, named: bool = False) -> Chunk:
-    """Return a file by itself, or a folder with all that is in it."""
+    """Return a chunk of one file, or of a folder with everything in it."""
     chunk = Chunk([Entry(str(path), named)])
     if is_folder(path) and kernel_filesystem(path) is None:
         for folder, _, names in os.walk(path):
@@ -212,14 +212,14 @@ _ENDINGS: Final = re.compile(r"(?:\.[A-Za-z]\w*)+$")
 
 
 def _family(chunk: Chunk) -> tuple[Path, str]:
-    """Return what files have in common that are read together: their folder, and their name without an ending."""
+    """Return what files that are read together share: their folder, and their name without its ending."""
     path = Path(chunk.entries[0].path)
     prefix = LogName.of(path.name).prefix
     return path.parent, prefix if prefix != path.name else _ENDINGS.sub("", path.name)
 
 
 def _families(lots: list[Chunk]) -> Iterable[Chunk]:
-    """Join the lots of one name; that of the first one is their place."""
+    """Combine chunks with the same name, at the place of the first one."""
     families: dict[object, Chunk] = {}
     for number, lot in enumerate(lots):
         key = _family(lot) if len(lot.entries) == 1 else number
@@ -231,7 +231,7 @@ def _families(lots: list[Chunk]) -> Iterable[Chunk]:
 
 
 def _packed(lots: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Put lots together while there is room."""
+    """Combine chunks as long as they fit."""
     chunk = Chunk()
     for lot in lots:
         if chunk.entries and not chunk.has_room_for([lot]):

@@ -1,4 +1,4 @@
-"""Shows how far reading in bulk is: a bar on a terminal, plain lines elsewhere."""
+"""Reports the progress of reading in bulk: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _BETWEEN_LINES: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How far it is.
+    """The progress of reading.
 
     Attributes
     ----------
     files, read, before
-        Of so many files so many are read, so many of these before it was started this time.
+        The number of all files, of those read, and of those read before this call.
     elapsed
-        Seconds since it was started.
+        Seconds since this call started.
     """
 
     files: int
@@ -36,8 +36,8 @@ class Reading:
 
 @contextmanager
 def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
-    """Yield what to give to `ingest` as `progress`."""
-    if not console.is_interactive:  # no terminal, or one that draws nothing
+    """Yield a function to pass to `ingest` as `progress`."""
+    if not console.is_interactive:  # no terminal, or one that cannot draw
         said = -_BETWEEN_LINES
 
         def say(now: Reading) -> None:
@@ -57,7 +57,7 @@ def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
 
 
 def describe(now: Reading) -> str:
-    """Say in a line how far it is.
+    """Describe the progress in one line.
 
     >>> describe(Reading(files=100_000, read=25_000, before=5_000, elapsed=50.0))
     '25,000 of 100,000 files, 400 a second, about 0:03:08 left'

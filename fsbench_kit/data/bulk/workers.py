@@ -1,4 +1,4 @@
-"""Where chunks are read: in an executor, or in this process and others of our own."""
+"""Runs work on chunks: in an executor, or in this process and others that it starts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AT_ONCE: Final = 64
-"""So many chunks are handed out at once."""
+"""The number of chunks handed to a given executor at once."""
 
 
 class Each(Protocol):
-    """Does something with each of many arguments, and yields the number of each with what came of it."""
+    """A function that calls another for each of many arguments, and yields the number and result of each."""
 
     def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]], /) -> Iterator[tuple[int, T]]:
-        """Do it."""
+        """Yield the number and result of each call as it finishes."""
 
 
 @contextmanager
 def reader(executor: Executor | None, chunks: int) -> Iterator[Each]:
-    """Give what reads chunks: an executor, or a process for each processor, of which this is one."""
+    """Yield a function that works on chunks: in an executor, or in one process per processor including this one."""
     others = min(chunks, len(os.sched_getaffinity(0))) - 1
     if executor is not None:
         yield partial(_elsewhere, executor, _AT_ONCE)
@@ -54,12 +54,12 @@ def _elsewhere(
     *,
     is_here_too: bool = False,
 ) -> Iterator[tuple[int, T]]:
-    """Have an executor do it, and this process too if so; what waits there is bounded, because it is in memory."""
+    """Work in an executor, and optionally in this process too; the queue is bounded because it is in memory."""
     waiting = iter(enumerate(of))
     running: dict[Future[T], int] = {}
     try:
         while True:
-            # First its own: of two chunks one is done here, and not both elsewhere, one after the other.
+            # This process takes its own chunk first, so that two chunks are not queued one after the other elsewhere.
             own = next(waiting, None) if is_here_too else None
             for number, arguments in islice(waiting, at_once - len(running)):
                 running[executor.submit(work, *arguments)] = number
