@@ -1,8 +1,8 @@
-"""Keeps what was read of files, so that it need not be read again while they stay what they are.
+"""Caches what was read of files, so that unchanged files need not be read again.
 
-For each folder that was read there are two files: what was read of each of its logs, and what became of all these.
-Only the version that wrote them uses them, and nobody where they are damaged. Nothing is kept of a log that could
-still change without getting another stamp.
+For each folder that was read there are two cache files: what was read of each of its logs, and the result for all of
+them. They are only used by the version that wrote them, and ignored if damaged. Logs that could still change without
+getting another stamp are not cached.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 LIMIT: Final = 2**30
-"""So many bytes are kept; what was not used for longest goes first."""
+"""The maximum size of the cache in bytes; the least recently used files are removed first."""
 
 _LEAST: Final = 2**16
-"""Of files that have fewer bytes together nothing is kept."""
+"""Files with fewer bytes in total are not cached."""
 
 
 class ReadFiles:
-    """What was read of the files of a folder."""
+    """The cache of what was read of the files in a folder."""
 
     def __init__(self, place: Path) -> None:
         self._entry = _Entry([place], "columns")
@@ -54,17 +54,17 @@ class ReadFiles:
             self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
 
     def read(self, file: File) -> Read | None:
-        """Return what was read of a file before, if it has the stamp that it had then."""
+        """Return what was read of a file before, if its stamp is unchanged, otherwise ``None``."""
         try:
             stamp = file.stamp or (Stamp.of(Path(file.path).stat()) if file.open is None else None)
         except OSError:
-            return None  # which is said when it is read
+            return None  # reading it reports the error
         if stamp is None or (part := self._known.get(stamp)) is None:
             return None
         return Read(part, None, stamp)
 
     def keep(self, read: Iterable[Read], packing: Packing) -> None:
-        """Keep what was read of files, instead of what was kept before."""
+        """Store what was read of files, replacing the previous content."""
         kept = {each.stamp: each.part for each in read if each.stamp is not None and each.fio_log is None}
         if sum(stamp.size for stamp in kept) >= _LEAST:
             stamps = pl.DataFrame(list(kept), schema=_STAMPS, orient="row")
@@ -74,10 +74,10 @@ class ReadFiles:
 def read_cached(
     files: Sequence[File], places: Sequence[Path], executor: Executor | None, packing: Packing | None
 ) -> list[Read]:
-    """Return what was read of files, of which those are read anew that were not kept as they are.
+    """Return what was read of files, reading only those that are not in the cache or have changed.
 
-    What is read of the files of one place, which is a folder, is kept together, if these are all of it; nothing is
-    where there is no packing.
+    The results for all files of a place, which is a folder, are cached together. Without `packing`, nothing is
+    written to the cache.
     """
     caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
     known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
@@ -95,13 +95,13 @@ _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 
 
 class Outcomes:
-    """What became of all that was found in some places, which are folders."""
+    """The cache of the result for everything found in some places, which are folders."""
 
     def __init__(self, places: Iterable[Path]) -> None:
         self._entry = _Entry(places, "frames")
 
     def read(self) -> Outcome | None:
-        """Return what was kept."""
+        """Return the cached result, or ``None``."""
         if not (kept := list(self._entry.read())):
             return None
         files, marks, of, runs, *belonging, diagnostics = kept
@@ -114,7 +114,7 @@ class Outcomes:
         )
 
     def keep(self, outcome: Outcome, packing: Packing) -> None:
-        """Keep it, instead of what was kept before."""
+        """Store a result, replacing the previous one."""
         of_files = {
             "path": list(outcome.traces),
             "trace": list(outcome.traces.values()),
@@ -133,18 +133,18 @@ _BELONGING: Final = tuple(name for name in BELONGING if name in SCHEMAS)
 
 
 def is_on() -> bool:
-    """Whether anything is kept: unless ``FSBENCH_CACHE`` says ``off``, or nobody is at home."""
+    """Whether caching is on: unless ``FSBENCH_CACHE`` is ``off`` or there is no home directory."""
     has_place = "XDG_CACHE_HOME" in os.environ or "HOME" in os.environ
     return has_place and os.environ.get("FSBENCH_CACHE", "").lower() != "off"
 
 
 def folder() -> Path:
-    """Return the folder in which what was read is kept."""
+    """Return the folder of the cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or f"{os.environ['HOME']}/.cache", "fsbench_kit")
 
 
 class _Entry:
-    """A file of the cache, which holds frames."""
+    """A file of the cache, which contains frames."""
 
     def __init__(self, places: Iterable[Path], kind: str) -> None:
         names = b"\0".join(os.fsencode(place.absolute()) for place in places)
@@ -155,7 +155,7 @@ class _Entry:
         return folder() / self._name
 
     def read(self) -> Iterator[pl.DataFrame]:
-        """Yield its frames; none if there is no file, or it is damaged or of another version."""
+        """Yield the frames; none if the file is missing, damaged or of another version."""
         try:
             with self._file.open("rb") as opened:
                 head, payload = opened.read(_HEAD), opened.read()
@@ -167,19 +167,19 @@ class _Entry:
         yield from unpacked(payload)
 
     def write(self, frames: Iterable[pl.DataFrame], packing: Packing) -> None:
-        """Write it at one go, and let go of those files that were not used for longest."""
-        with contextlib.suppress(OSError):  # a cache that cannot be written is none
+        """Write the file atomically, and remove the least recently used files if the cache is too large."""
+        with contextlib.suppress(OSError):  # a cache that cannot be written is skipped
             _write(self._file, packing.packed(frames))
 
 
 def _head(payload: bytes) -> bytes:
-    """Return what stands before frames: the version that wrote them, their length and their sum."""
+    """Return the header of a cache file: the version that wrote it, and the length and checksum of the frames."""
     return _version() + struct.pack("<QI", len(payload), zlib.crc32(payload))
 
 
 @cache
 def _version() -> bytes:
-    """Return what is another one wherever the reader may be: of this package, Python, Polars."""
+    """Return a hash that changes with this package, Python or Polars."""
     package = Path(__file__).parents[1]
     words = [sys.version, pl.__version__]
     for path in sorted(package.rglob("*.py")):

@@ -1,7 +1,7 @@
-"""What was read of files, as columns: runs, what belongs to them, and what is to be said about the files.
+"""What was read of files, as columns: runs, what belongs to them, and diagnostics.
 
-However a file was read, this is what became of it. Columns of many files are put together, sent to another process
-and kept on disk, and no object is made of a figure. The records of one run are made again for who asks for them.
+Every way of reading a file produces these columns. Those of many files are concatenated, sent to other processes and
+cached, without creating an object per figure. The records of a run are rebuilt on request.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from fsbench_kit.model.records import Bins, Record
 
 RUN: Final = "run"
-"""The column that says by its number which run a row belongs to, before runs have their ids."""
+"""The column with the number of the run that a row belongs to, before runs have ids."""
 
 FILE: Final = "file"
-"""The column that says by its number of which file a run or a diagnostic is."""
+"""The column with the number of the file that a run or a diagnostic is from."""
 
 RUNS: Final = pl.Schema(
     {FILE: pl.Int64(), "format": pl.String(), "last_line": pl.Int64(), "identity": pl.List(pl.String())}
@@ -52,7 +52,7 @@ RUNS: Final = pl.Schema(
         if name in {*Run.__slots__, "sha256"}
     }
 )
-"""What is known of a run by its log; its identity is a list of words: what it is and its value, in turns."""
+"""What a log says about a run. The identity is a list that alternates names and values."""
 
 
 def _belonging(name: str) -> pl.Schema:
@@ -69,9 +69,9 @@ DIAGNOSTICS: Final = pl.Schema(
 
 
 class FileRecords(NamedTuple):
-    """What a format's `parse` says of a file: its number, its records, and its bytes, which identify its runs.
+    """What a format's `parse` yields for a file: its number, its records, and the bytes that identify its runs.
 
-    Where the bytes are not at hand, they are given by their hash.
+    If the bytes are not available, their hash is given instead.
     """
 
     file: int
@@ -86,13 +86,13 @@ class Columns:
     Attributes
     ----------
     runs
-        In the order of their files, which have their numbers in `FILE`. A run's number is that of its row.
+        The runs, in the order of their files, whose numbers are in `FILE`. The number of a run is that of its row.
     settings, measurements, distributions, series
-        What belongs to runs, in their order; `RUN` stands for the ``run_id``.
+        What belongs to runs, in the order of these; `RUN` stands for the ``run_id``.
     too_large
-        The whole numbers that are larger than their column can hold, where these stay null.
+        The integers that are too large for their column, where they are null.
     diagnostics
-        What is to be said about files, in their order.
+        The diagnostics of files, in the order of these.
     """
 
     runs: pl.DataFrame
@@ -105,7 +105,7 @@ class Columns:
 
     @classmethod
     def of(cls, files: Iterable[FileRecords]) -> Columns:
-        """Return the records of files as columns."""
+        """Convert the records of files to columns."""
         given = list(files)
         runs = [run for each in given for run in _runs_of(each)]
         own = [run for _, run, _, _ in runs]
@@ -133,7 +133,7 @@ class Columns:
 
     @classmethod
     def stacked(cls, several: Sequence[Columns]) -> Columns:
-        """Put columns under each other; the numbers of files stay, and runs get others."""
+        """Concatenate columns; files keep their numbers, and runs are renumbered."""
         if len(several) == 1:
             return several[0]
         if not several:
@@ -155,7 +155,7 @@ class Columns:
 
     @classmethod
     def gathered(cls, parts: Sequence[Part]) -> Columns:
-        """Put parts together, of which each becomes a file, by its place among them."""
+        """Concatenate parts, each of which becomes the file with its index."""
         several = {id(part.columns): part.columns for part in parts}
         whole = cls.stacked(list(several.values()))
         runs = dict(
@@ -181,7 +181,7 @@ class Columns:
         )
 
     def picked(self, numbers: Sequence[int] | pl.Series) -> Columns:
-        """Return some runs in another order, or all of them, and what belongs to them; and all diagnostics."""
+        """Return the given runs in the given order, with what belongs to them; and all diagnostics."""
         order = pl.Series(RUN, numbers, dtype=pl.Int64)
         if len(order) == self.runs.height and order.is_sorted() and order.n_unique() == len(order):
             return self
@@ -197,14 +197,14 @@ class Columns:
         return replace(self, runs=self.runs[order], **frames)
 
     def by_file(self) -> Columns:
-        """Return the same in the order of the files, and runs of a file as they stand in it."""
+        """Return the same, sorted by file and by position in the file."""
         order = np.lexsort((self.runs["start"].to_numpy(), self.runs[FILE].to_numpy()))
         if (order == np.arange(len(order))).all() and self.diagnostics[FILE].is_sorted():
             return self
         return replace(self.picked(pl.Series(order)), diagnostics=self.diagnostics.sort(FILE, maintain_order=True))
 
     def files(self, number: int) -> list[Part]:
-        """Return what was read of each of so many files."""
+        """Return what was read of each file, given how many there are."""
         edges = np.arange(number + 1)
         runs, said = (
             np.searchsorted(frame[FILE].to_numpy(), edges).tolist() for frame in (self.runs, self.diagnostics)
@@ -217,7 +217,7 @@ class Columns:
     # Records
 
     def run(self, number: int) -> Run:
-        """Return the record of a run."""
+        """Return a run as a record."""
         row = self.runs.row(number, named=True)
         words = row["identity"] or []
         return Run(
@@ -229,7 +229,7 @@ class Columns:
         )
 
     def blocks(self, number: int) -> tuple[Block, ...]:
-        """Return the records of a run's series."""
+        """Return the series of a run as records."""
         return tuple(_blocks(self._rows("series", number)))
 
     def _rows(self, name: str, number: int) -> Iterator[dict[str, Any]]:
@@ -240,7 +240,7 @@ class Columns:
 
     @cached_property
     def _of_runs(self) -> dict[str, tuple[pl.DataFrame, list[int]]]:
-        """What belongs to runs, and where in each frame the rows of each run begin and end."""
+        """The frames of what belongs to runs, with the offsets of each run's rows."""
         numbers = np.arange(self.runs.height + 1)
         frames = {name: getattr(self, name) for name in BELONGING}
         return {
@@ -251,12 +251,12 @@ class Columns:
     # Bytes
 
     def frames(self) -> list[pl.DataFrame]:
-        """Return the frames in their order."""
+        """Return the frames in a fixed order."""
         return [getattr(self, name) for name in _FRAMES]
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Columns:
-        """Return the columns of which the frames were packed."""
+        """Return columns from their packed frames."""
         return cls(**dict(zip(_FRAMES, unpacked(data), strict=True)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -264,13 +264,13 @@ class Columns:
 
 
 class Packing:
-    """Packs frames, each only once: what belongs to runs is mostly what was read of their files."""
+    """Packs each frame only once, because frames of a result are mostly those read from its files."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[pl.DataFrame, bytes]] = {}
 
     def packed(self, frames: Iterable[pl.DataFrame]) -> bytes:
-        """Return frames as bytes, which are remembered."""
+        """Return frames as bytes, and remember these."""
         several = list(frames)
         new = [frame for frame in several if id(frame) not in self._known]
         self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
@@ -278,14 +278,14 @@ class Packing:
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: each as a stream in Arrow's IPC format, with its length before it."""
+    """Return frames as bytes: each as a stream in Arrow's IPC format, preceded by its length."""
     return b"".join(map(_packed, frames))
 
 
 def _packed(frame: pl.DataFrame) -> bytes:
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
-    frame.write_ipc_stream(piece, compression="lz4")  # most of it repeats
+    frame.write_ipc_stream(piece, compression="lz4")  # most of it is repetitive
     length = piece.tell() - _LENGTH
     piece.seek(0)
     piece.write(length.to_bytes(_LENGTH, "little"))
@@ -293,7 +293,7 @@ def _packed(frame: pl.DataFrame) -> bytes:
 
 
 def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
-    """Yield the frames that were packed."""
+    """Yield the frames from packed bytes."""
     view = memoryview(data)
     while view:
         end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
@@ -306,7 +306,7 @@ _FRAMES: Final = ("runs", *BELONGING, "diagnostics")
 
 
 class Part(NamedTuple):
-    """What was read of one file, or a part of it: by their numbers, the runs and diagnostics in some columns."""
+    """What was read of one file, or a part of it: columns, and the numbers of its runs and diagnostics in them."""
 
     columns: Columns
     runs: Sequence[int]
@@ -362,7 +362,7 @@ def _blocks(rows: Iterable[dict[str, Any]]) -> Iterator[Block]:
 
 
 class TooLarge(NamedTuple):
-    """A whole number that is larger than its column can hold, and on which line it stands."""
+    """An integer that is too large for its column, and its line."""
 
     run: int
     column: str
@@ -373,9 +373,9 @@ class TooLarge(NamedTuple):
 def _frame_of(
     name: str, of_runs: Iterable[Sequence[Measurement | Setting]]
 ) -> tuple[pl.DataFrame, list[TooLarge]]:
-    """Return the records of some runs as the frame of a name, in which `RUN` stands for the ``run_id``.
+    """Return the records of runs as the frame with the given name, in which `RUN` stands for the ``run_id``.
 
-    A number that is too large for its column becomes null there, and is returned beside the frame.
+    Numbers that are too large for their column become null and are returned separately.
     """
     groups = list(of_runs)
     runs = _numbers(groups)
@@ -394,7 +394,10 @@ def _frame_of(
         values = list(map(attrgetter(column), records))
         try:
             columns[column] = pl.Series(values, dtype=kind)
-        except (OverflowError, TypeError):  # as Polars says of what fits 64 bits without a sign, or not even these
+        except (
+            OverflowError,
+            TypeError,
+        ):  # Polars raises either, depending on whether an unsigned type would hold it
             too_large += (
                 TooLarge(runs[index], column, str(value), records[index].line)
                 for index, value in enumerate(values)
@@ -405,7 +408,7 @@ def _frame_of(
 
 
 def _figures_of(groups: Iterable[Measurements], runs: pl.Series) -> pl.DataFrame:
-    """Return measurements that are columns already; what they share is looked at once."""
+    """Return measurements that are already columns; attributes that they share are extracted once."""
     columns = zip(*(group.columns for group in groups), strict=True)
     figures: Any = Figure._make(list(chain.from_iterable(column)) for column in columns)
     known: dict[str, Any] = {RUN: runs}
@@ -435,7 +438,7 @@ _LARGEST: Final = 2**63 - 1
 
 
 def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, list[TooLarge]]:
-    """Return the bins of some runs as a frame, as `frame_of` does with other records."""
+    """Return the bins of runs as a frame, as `_frame_of` does for other records."""
     too_large: list[TooLarge] = []
     groups = [_columns_of(number, bins, too_large) for number, bins in enumerate(of_runs)]
     each = list(chain.from_iterable(groups))
@@ -462,7 +465,7 @@ def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, l
 
 
 def _columns_of(run: int, bins: Sequence[Bin], too_large: list[TooLarge]) -> Sequence[Bins]:
-    """Return bins as columns; counts that no column holds are unknown."""
+    """Return bins as columns; counts that are too large become unknown."""
     if isinstance(bins, Distributions):
         return bins.columns
     large = [item for item in bins if _is_too_large(item.count)]
@@ -472,7 +475,7 @@ def _columns_of(run: int, bins: Sequence[Bin], too_large: list[TooLarge]) -> Seq
 
 
 def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
-    """Return the series of some runs as a frame, in which `RUN` stands for the ``run_id``."""
+    """Return the series of runs as a frame, in which `RUN` stands for the ``run_id``."""
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))
     names = ("part", "operation", "metric", "statistic")
@@ -494,12 +497,12 @@ def _numbers(groups: Sequence[Sequence[object]]) -> pl.Series:
 
 
 def settings_of(of_runs: Iterable[Sequence[Setting]]) -> pl.DataFrame:
-    """Return settings of some runs as a frame, in which `RUN` stands for the ``run_id``."""
+    """Return the settings of runs as a frame, in which `RUN` stands for the ``run_id``."""
     return _frame_of("settings", of_runs)[0]
 
 
 def diagnostics_of(said: Iterable[tuple[str, Diagnostic]]) -> pl.DataFrame:
-    """Return diagnostics as a frame, each with the file that it is about."""
+    """Return diagnostics as a frame, each with the file that it concerns."""
     pairs = list(said)
     columns: dict[str, Any] = {"source": [source for source, _ in pairs]}
     for name in SCHEMAS["diagnostics"].names()[1:]:

@@ -1,4 +1,4 @@
-"""The hosts of a Dask scheduler's workers as executors."""
+"""Executors that run calls on the hosts of a Dask scheduler's workers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOOK: Final = 2.0
-"""After so many seconds without an answer, it is asked whether the worker is still there."""
+"""The number of seconds without an answer after which to check that the worker still exists."""
 
 
 @contextmanager
 def client_of(scheduler: str) -> Iterator[Any]:
-    """Give a client of a scheduler.
+    """Yield a client of a scheduler.
 
     Raises
     ------
     InputError
-        If it does not answer.
+        If the scheduler does not answer.
     """
     try:
         client: Any = Client(scheduler, timeout="10s")  # type: ignore[no-untyped-call]
@@ -38,10 +38,10 @@ def client_of(scheduler: str) -> Iterator[Any]:
 
 
 class HostOfWorkers(Executor):
-    """Makes calls on one host, one after the other, in any of the workers there.
+    """Runs calls on one host, one after the other, in any of its workers.
 
-    Where no worker is there, or the one that makes a call ends, the call raises `BrokenExecutor`. Whether it was
-    made is not known then.
+    If there is no worker, or the one that runs a call ends, the call raises `BrokenExecutor`. In the latter case it is
+    unknown whether the call was completed.
     """
 
     def __init__(self, client: Any, host: str) -> None:
@@ -50,11 +50,11 @@ class HostOfWorkers(Executor):
         self._calls = ThreadPoolExecutor(1)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Have a worker there call a function of this package."""
+        """Call a function of this package in a worker on the host."""
         return self._calls.submit(self._call, fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Wait for the calls; the workers go on."""
+        """Wait for the pending calls; the workers keep running."""
         self._calls.shutdown(wait, cancel_futures=cancel_futures)
 
     def _call(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
@@ -75,7 +75,7 @@ class HostOfWorkers(Executor):
 
 
 def hosts_of(client: Any) -> dict[str, list[str]]:
-    """Return the addresses of a scheduler's workers, by their host."""
+    """Return the addresses of a scheduler's workers, by host."""
     found: dict[str, list[str]] = {}
     for address, worker in client.scheduler_info(n_workers=-1)["workers"].items():
         found.setdefault(worker["host"], []).append(address)

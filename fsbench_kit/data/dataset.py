@@ -1,4 +1,4 @@
-"""Runs and all that is known of them, as six Polars frames, which are what everybody works with."""
+"""Runs and everything known about them, as six Polars frames that all other modules work with."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fsbench_kit.model.schema import SCHEMAS, checked
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 
 UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
-"""Whether a run was made before those that count. It is never compared."""
+"""Whether a run was made before the runs that count. Such runs are never compared."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dataset:
-    """Runs and all that is known of them, as six frames.
+    """Runs and everything known about them, as six frames.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Dataset:
     Raises
     ------
     RequestError
-        If a frame lacks a column, has another one besides, or one of another type; the message names it.
+        If a frame has a missing or unexpected column, or a column of the wrong type; the message names it.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class Dataset:
         return f"<table><caption {left}><b>Dataset</b>: {escape(title)}</caption><tbody>{cells}</tbody></table>"
 
     def filter(self, *predicates: pl.Expr, **constraints: Any) -> Dataset:
-        """Keep the runs for which all predicates over `runs` hold, and what belongs to them.
+        """Keep the runs that satisfy all predicates over `runs`, with everything that belongs to them.
 
-        Diagnostics are kept for the files in which those runs stand.
+        Diagnostics are kept for the files of those runs.
 
         Parameters
         ----------
@@ -143,10 +143,10 @@ class Dataset:
         return compared
 
     def masked(self) -> Dataset:
-        """Mask the names of homes, users and hosts, for data that others are to see.
+        """Mask the names of homes, users and hosts, for data to be shared with others.
 
-        Masked are those of this machine, those of hosts that runs and settings name, and those in paths below
-        ``/home`` and lines of ``uname -a``. Each is the same word everywhere, so that hosts stay apart.
+        This covers the names of this machine, hosts that runs and settings name, and names in paths below ``/home``
+        and in the output of ``uname -a``. Each name has the same mask everywhere, so that hosts stay distinct.
 
         Examples
         --------
@@ -160,20 +160,20 @@ class Dataset:
         return Dataset(**mask.frames(self.frames))
 
     def flat(self, *settings: str) -> pl.DataFrame:
-        """Return one row for each measurement, joined with its run's columns.
+        """Return one row for each measurement, joined with the columns of its run.
 
-        A run's own line is called ``run_line``; a measurement's is ``line``.
+        The line of a run is in ``run_line``, that of a measurement in ``line``.
 
         Parameters
         ----------
         *settings
-            Keys of settings, each of which becomes a column: that of the measurement's part, or else of its run,
-            by the strongest origin that tells it. Where a run's parts differ, their values are joined.
+            Keys of settings that become columns. The value is that of the measurement's part, or else of its run, by
+            the strongest origin that states it. If the parts of a run differ, their values are joined.
 
         Raises
         ------
         RequestError
-            If a setting has the name of a column.
+            If a setting has the same name as a column.
 
         Examples
         --------
@@ -193,11 +193,11 @@ class Dataset:
         Returns
         -------
         pl.DataFrame
-            The run's columns; what its measurements are of: ``scope``, ``part``, ``operation``, ``block_size``,
-            ``file_size``, ``threads``; a column for each setting (``pattern``, ``iodepth``, ``engine``, ...), by
-            the strongest origin that tells it; and a column for each metric, such as ``iops``, with its statistic
-            where that is not the value itself: ``latency_p99``. Only primary measurements with a value are in it.
-            A setting and a metric of one name, such as ``cpu``, are told apart as ``cpu_setting`` and ``cpu``.
+            The columns of the run; what its measurements are of: ``scope``, ``part``, ``operation``, ``block_size``,
+            ``file_size``, ``threads``; a column for each setting (``pattern``, ``iodepth``, ``engine``, ...), from the
+            strongest origin that states it; and a column for each metric, such as ``iops``, with its statistic unless
+            that is the value itself: ``latency_p99``. It contains only primary measurements that have a value. If a
+            setting and a metric share a name, such as ``cpu``, the columns are ``cpu_setting`` and ``cpu``.
 
         Examples
         --------
@@ -235,15 +235,15 @@ class Dataset:
         Parameters
         ----------
         target
-            ``*.parquet``, ``*.csv`` or ``*.json``: one table. A folder, or a name without an ending: the six
-            frames as Parquet files in that folder, from which `fsbench_kit.read` gives the same data back.
+            ``*.parquet``, ``*.csv`` or ``*.json`` for a single table. A folder, or a name without an ending, for the
+            six frames as Parquet files in that folder, which `fsbench_kit.read` reads back unchanged.
         wide
-            Whether a table is that of `wide`, with settings and metrics as columns, and not that of `flat`.
+            Whether to write the table of `wide`, with settings and metrics as columns, instead of that of `flat`.
 
         Raises
         ------
         RequestError
-            If the ending is another one, it cannot be written or is one of the logs, or six frames are to be wide.
+            If the target has another ending, cannot be written or is one of the logs, or is a folder with `wide`.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class LazyDataset:
-    """The six frames of a dataset on disk as Polars LazyFrames, of which only what is asked for is read.
+    """The six frames of a dataset on disk as Polars LazyFrames, which read only what is needed.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ class LazyDataset:
         return Dataset(**{name: frame.collect() for name, frame in self.frames.items()})
 
     def filter(self, *predicates: pl.Expr, **constraints: Any) -> LazyDataset:
-        """Keep the runs for which all predicates over `runs` hold, and what belongs to them: `Dataset.filter`.
+        """Keep the runs that satisfy all predicates over `runs`, and what belongs to them: `Dataset.filter`.
 
         Examples
         --------
@@ -322,7 +322,7 @@ class LazyDataset:
         return LazyDataset(**_of_runs(self.frames, predicates, constraints))
 
     def flat(self, *settings: str) -> pl.LazyFrame:
-        """Return one row for each measurement, joined with its run's columns and settings: `Dataset.flat`.
+        """Return one row for each measurement, joined with the columns and settings of its run: `Dataset.flat`.
 
         Examples
         --------
@@ -339,7 +339,7 @@ class LazyDataset:
 def _of_runs(
     frames: Mapping[str, _Frame], predicates: Sequence[pl.Expr], constraints: Mapping[str, Any]
 ) -> dict[str, _Frame]:
-    """Return the runs for which predicates hold, and what belongs to them; diagnostics, by their files."""
+    """Return the runs that satisfy the predicates, with what belongs to them and the diagnostics of their files."""
     try:
         runs = frames["runs"].filter(*predicates, **constraints)
         runs.lazy().collect_schema()
@@ -353,17 +353,17 @@ def _of_runs(
 
 
 def scan(folder: str | PathLike[str]) -> LazyDataset:
-    """Open a dataset that `Dataset.write` or `ingest` wrote, without reading it.
+    """Open a dataset that was written by `Dataset.write` or `ingest`, without reading it.
 
     Parameters
     ----------
     folder
-        Where it is.
+        The folder of the dataset.
 
     Raises
     ------
     InputError
-        If there is none, it is unfinished, or a file of it is damaged.
+        If there is no dataset, or it is unfinished, or one of its files is damaged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dates in names: of the day of a run, of the session of runs that it belongs to, or of the run itself."""
+"""Dates in names: of the day of a run, of a session of several runs, or of the run itself."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ DATE: Final = (
     r"(?:19|20)\d\d(?:-[01]\d-[0-3]\d|_[01]\d_[0-3]\d|\.[01]\d\.[0-3]\d|[01]\d[0-3]\d)"
     r"(?:[-_T. ]?[0-2]\d(?:[-_:.h]?[0-5]\d){1,2}Z?)?(?!\d)"
 )
-"""What dates in names look like: the year first, and the time of day last, if it is there."""
+"""What dates in names look like: the year comes first, and the time of day, if any, last."""
 
 
 def iso(text: str) -> str:
-    """Return a date as ISO 8601 has it, with the time of day if it has one; what is none, as it is.
+    """Return a date in ISO 8601 format, with the time of day if there is one; other text is returned unchanged.
 
     >>> iso("20261103"), iso("2026_11_03"), iso("2026-11-03T14h30"), iso("20261103-143022"), iso("monday")
     ('2026-11-03', '2026-11-03', '2026-11-03 14:30', '2026-11-03 14:30:22', 'monday')
@@ -34,18 +34,18 @@ def iso(text: str) -> str:
     digits = re.sub(r"\D", "", text)
     parts = [digits[:4], *(digits[start : start + 2] for start in range(4, len(digits), 2))]
     try:
-        datetime(*map(int, parts))  # type: ignore[arg-type]  # local time, as logs tell it
+        datetime(*map(int, parts))  # type: ignore[arg-type]  # local time, as in logs
     except ValueError:
         return text
     return " ".join(filter(None, ("-".join(parts[:3]), ":".join(parts[3:]))))
 
 
 OTHER_WORDS: Final = ("timestamp", "datetime", "day")
-"""Keys that mean the date, too."""
+"""Other keys that mean the date."""
 
 
 def with_time(said: Mapping[str, str | int]) -> dict[str, str | int]:
-    """Join a day and a time of day that a name says apart.
+    """Join a day and a time of day that are separate in a name.
 
     >>> with_time({"date": "2026-11-03", "time": "14h30", "filesystem": "xfs"})
     {'date': '2026-11-03 14:30', 'filesystem': 'xfs'}
@@ -59,12 +59,12 @@ def with_time(said: Mapping[str, str | int]) -> dict[str, str | int]:
 
 
 def of_one_run(date: str) -> pl.Expr:
-    """Return which dates of runs are times of single ones, and not of days or sessions that several share."""
+    """Return an expression for dates that are the time of a single run rather than a day or session of several."""
     return pl.col(date).str.contains(AT) & ~pl.col(date).is_duplicated()
 
 
 def with_times(dataset: Dataset) -> Dataset:
-    """Let runs have begun when their names say, where that is the time of one run only and its log tells none."""
+    """Set the start of runs to the time in their names, if it belongs to one run only and the log states none."""
     dates = dataset.settings.filter(key="date", origin="name")
     if dates.is_empty():
         return dataset

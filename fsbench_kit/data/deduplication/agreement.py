@@ -1,4 +1,4 @@
-"""Whether the measurements of records agree, and how much that tells: of many pairs of records at once."""
+"""Decides for many pairs of records at once whether their measurements agree, and how much evidence that is."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ Hashes: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 ENOUGH: Final = 5
-"""Digits, beyond the second of each rate or time, from which on an agreement is no chance."""
+"""The number of agreeing digits, beyond the second of each rate or time, that rules out chance."""
 
 _SIZES: Final = MEASUREMENT_KEY[-3:]
 _OTHERS: Final = MEASUREMENT_KEY[:-3]
 
 _SAMPLES: Final = (4, 16)
-"""By so few measurements most records are told apart, and by so many nearly all."""
+"""The numbers of measurements that suffice to distinguish most records, and nearly all of them."""
 
 _TOGETHER: Final = 2**20
-"""So many measurements are held against others at once."""
+"""The maximum number of measurements to compare at once."""
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hashed(rows: pl.DataFrame, names: Sequence[str]) -> Hashes:
-    """Return a number for what rows have in some columns."""
+    """Return a hash of each row over some columns."""
     return rows.select(pl.struct(names).hash()).to_series().to_numpy()
 
 
 def recur(hashes: Hashes) -> Flags:
-    """Tell which of some numbers occur more than once; that none does, as is usual, is seen soonest in order."""
+    """Return which numbers occur more than once; sorting detects the usual case of no duplicates fastest."""
     ordered = np.sort(hashes)
     if not (ordered[1:] == ordered[:-1]).any():
         return np.zeros(len(hashes), dtype=np.bool_)
@@ -48,17 +48,17 @@ def recur(hashes: Hashes) -> Flags:
 
 
 def distinct(hashes: Hashes) -> int:
-    """Return how many different numbers there are."""
+    """Return the number of distinct values."""
     return min(len(hashes), 1) + int(np.count_nonzero(np.diff(np.sort(hashes))))
 
 
 def of_records(hashes: Hashes, records: Numbers) -> Hashes:
-    """Return numbers for what rows have, which are others for each record."""
+    """Combine the hashes of rows with the numbers of their records."""
     return hashes + records.astype(np.uint64) * _ODD
 
 
 class Figures:
-    """Measurements as arrays, to be held against each other."""
+    """Measurements as arrays, for comparing them with each other."""
 
     def __init__(self, rows: pl.DataFrame, keys: Hashes) -> None:
         self._rows = rows
@@ -66,22 +66,22 @@ class Figures:
         self._is_measured = (rows["state"] == "measured").to_numpy()
         self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
         self.key = keys
-        """What measurements are of."""
+        """Hashes of what the measurements are of."""
 
     @cached_property
     def alike(self) -> Hashes:
-        """The same without its sizes."""
+        """Hashes of what the measurements are of, without sizes."""
         return hashed(self._rows, _OTHERS)
 
     @cached_property
     def sizes(self) -> Numbers:
-        """What tells rows apart that are alike; below 0 where it is not known."""
+        """The sizes that distinguish rows that are otherwise alike; negative if unknown."""
         return self._rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
 
     def agree(self, one: Numbers, other: Numbers) -> Flags:
-        """Tell of pairs of rows whether they can be the same value.
+        """Return for pairs of rows whether they can be prints of the same value.
 
-        What is missing, or of unknown rounding, can be anything.
+        Missing values, and values of unknown rounding, agree with any other.
         """
         agree = (self._low[one] == self._low[other]) & (
             self._high[one] == self._high[other]
@@ -99,21 +99,21 @@ class Figures:
         overlap = (low <= other_high + slack) & (other_low <= high + slack)
         agree = np.where(is_one_step, np.abs(low - other_low) <= _NEIGHBOUR * width + floating, overlap)
         agree |= np.isnan(width) | np.isnan(other_width)
-        # A censored value has one open end.
+        # A censored value is unbounded on one side.
         reach = ~((low > other_high) | (other_low > high))
         agree = np.where(self._is_measured[one] & self._is_measured[other], agree, reach)
         return np.asarray(agree | self._is_missing[one] | self._is_missing[other])
 
 
 class Lookup:
-    """Finds the measurements of records.
+    """Finds measurements of records.
 
     Parameters
     ----------
     figures, rows
-        The rows among all figures that can be found.
+        The figures, and the rows among them to search.
     records
-        The number of the record of each.
+        The number of the record of each row.
     """
 
     def __init__(self, figures: Figures, rows: Numbers, records: Numbers) -> None:
@@ -133,9 +133,9 @@ class Lookup:
         return start, end - start
 
     def partners(self, rows: Numbers, records: Numbers) -> tuple[Numbers, Numbers]:
-        """Return which of some rows another record has as well, by their places, and its rows.
+        """Return the indices of the rows that another record has as well, and the rows of that record.
 
-        A size that only one of the two knows is none.
+        A size that only one of the two records knows is ignored.
         """
         figures = self._figures
         codes, known = self._key
@@ -158,12 +158,12 @@ class Lookup:
 
 
 class Prints:
-    """The primary measurements of records, as arrays; of those that stand for the same thing the first counts.
+    """The primary measurements of records as arrays; only the first of those with the same key counts.
 
     Parameters
     ----------
     measurements, keys
-        Those of the records, by the record's number in `RUN`, and hashes of what each is of.
+        The measurements of the records, by the number of the record in `RUN`; and hashes of what each is of.
     tools
         The tool of each record.
     """
@@ -179,17 +179,17 @@ class Prints:
         runs = main[RUN].to_numpy()
         self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
         self.number = np.diff(self._start)
-        """How many measurements each record has."""
+        """The number of measurements of each record."""
         place = np.arange(len(runs)) - self._start[runs]
         sums = np.cumsum(key * (2 * place + 1).astype(np.uint64), dtype=np.uint64)
-        # What a record measures in which order.
+        # Identifies what a record measures, and in which order.
         self._layout = np.diff(np.concatenate([np.zeros(1, np.uint64), sums])[self._start])
         self._places: dict[tuple[int, int], Numbers] = {}
 
     def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
-        """Tell of pairs of records of one tool whether they are prints of one run.
+        """Return for pairs of records of one tool whether they are prints of one run.
 
-        They agree in all but a share of the measurements that both have, by enough digits.
+        They must agree in all but a given share of the measurements that both have, and by enough digits.
         """
         is_less = self.number[one] <= self.number[other]
         few, many = np.where(is_less, one, other), np.where(is_less, other, one)
@@ -205,7 +205,7 @@ class Prints:
     def _agree(
         self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], most: int | None, enough: int
     ) -> Flags:
-        """Tell it by so many measurements of each pair at most: of all together, some may differ."""
+        """Compare at most a number of measurements of each pair, of which a share may differ."""
         pair, item, partner = self._partners(few, many, most)
         agree = self._figures.agree(item, partner)
         differing = np.bincount(pair[~agree], minlength=len(few))
@@ -217,23 +217,23 @@ class Prints:
         return np.asarray(is_same)
 
     def tells_enough(self, records: Numbers) -> Flags:
-        """Whether records have so many digits that their like can only be copies."""
+        """Whether records have so many digits that others with the same ones can only be copies."""
         pair, item = self._rows(records)
         return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
 
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
-        """Return the rows of records, or so many all over each, and the place of each row's record."""
+        """Return the rows of records, or a number of evenly spaced ones of each, preceded by the index of the record."""
         sizes = self.number[records]
         taken = sizes if most is None else np.minimum(sizes, most)
         pair, place = _spread(np.zeros_like(taken), taken)
         return pair, self._start[records][pair] + (place * sizes[pair] // taken[pair])
 
     def _partners(self, few: Numbers, many: Numbers, most: int | None) -> tuple[Numbers, Numbers, Numbers]:
-        """Return rows of the one record of pairs which the other has as well: pair, row and row of the other."""
+        """Return the rows of each pair's first record that the other has as well: pair, row, row of the other."""
         pair, item = self._rows(few, most)
         partner = item + (self._start[many] - self._start[few])[pair]
         layouts = self._layout[few], self._layout[many]
-        if (layouts[0] == layouts[1]).all():  # as nearly always; then these are the rows in the same places
+        if (layouts[0] == layouts[1]).all():  # the usual case, in which corresponding rows have the same places
             return pair, item, partner
         _, first, which = np.unique(layouts[0] * _ODD + layouts[1], return_index=True, return_inverse=True)
         places = [self._places_of(few[at].item(), many[at].item()) for at in first.tolist()]
@@ -244,7 +244,7 @@ class Prints:
         return pair, item[known], self._start[many][pair] + place[known]
 
     def _places_of(self, one: int, other: int) -> Numbers:
-        """Return in which place another record has what a record has in each, or -1: by their layouts alone."""
+        """Return the place in another record of each measurement of a record, or -1; cached by their layouts."""
         layouts = self._layout[one].item(), self._layout[other].item()
         if layouts not in self._places:
             rows, others = (np.arange(self._start[each], self._start[each + 1]) for each in (one, other))
@@ -256,8 +256,8 @@ class Prints:
     def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
         """Count the digits beyond the second in which rates and times of pairs agree.
 
-        What follows from each other counts once, by the shorter of the prints: IOPS, bandwidth and the mean
-        latency of a job, a rate and the time it was taken over.
+        Figures that determine each other count once, with the digits of the shorter print: IOPS, bandwidth and mean
+        latency of a job, or a rate and the time that it was computed from.
         """
         if not len(pair):
             return np.zeros(pairs, dtype=np.int64)
@@ -280,27 +280,27 @@ class Prints:
 
 
 def _spread(starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the numbers of ranges and, beside each, its members."""
+    """Return the members of ranges, preceded by the index of the range of each."""
     of = np.repeat(np.arange(len(starts)), sizes)
     return of, np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)
 
 
-# How much a print tells
+# How much evidence a print provides
 
 _THROUGHPUT: Final = ("bandwidth", "iops", "file_rate", "elapsed")
 _LATENCY: Final = ("latency", "submission_latency", "completion_latency", EITHER_LATENCY, "phase_latency")
 _TELLING: Final = (*_THROUGHPUT, *_LATENCY, "thread_events", "thread_time")
-"""What differs between runs of one workload; amounts of work and times may have been asked for."""
+"""Metrics that differ between runs of one workload; amounts of work and times may have been requested."""
 IS_WHOLE: Final = pl.col("scope").is_in(["all", "job", "client"])
-"""The measurements of other scopes are parts or sums of these."""
+"""The measurements of all other scopes are parts or sums of these."""
 TELLS: Final = IS_WHOLE & pl.col("metric").is_in(_TELLING) & (pl.col("value") != 0).fill_null(value=False)
 _CONCURRENT: Final = [name for name, tool in TOOLS.items() if tool.concurrent]
-"""Tools whose operations are done at the same time, so that one rate determines the other."""
+"""Tools whose operations run concurrently, so that one rate determines the other."""
 _IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric").is_in([*_THROUGHPUT, *_LATENCY])
 
 
 def _group(tools: pl.Series) -> pl.Expr:
-    """Return a number for those measurements that follow from each other, and 0 for one that tells nothing."""
+    """Return a number that is equal for measurements that determine each other, and 0 for those without evidence."""
     is_percentile = pl.col("statistic").str.starts_with("p")
     kind = pl.when(is_percentile).then(pl.lit("percentile")).otherwise("statistic")
     of_rate = pl.when(~tools.is_in(_CONCURRENT)).then("operation"), pl.lit(None, pl.Boolean), pl.lit("rate")
@@ -311,16 +311,16 @@ def _group(tools: pl.Series) -> pl.Expr:
 
 
 def _digits(text: pl.Expr) -> pl.Expr:
-    """Count the significant digits of a printed number beyond the second; zeros at its end may be round."""
+    """Count the significant digits of a printed number beyond the second, without trailing zeros."""
     number = text.str.extract(r"(\d[\d.,]*)").str.replace_all("[.,]", "").str.strip_chars("0")
     return (number.str.len_bytes().cast(pl.Int64) - 2).clip(0).fill_null(0)
 
 
 _SLACK: Final = 0.1
-# fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
+# fio truncates a quantity to a 1000th or 1024th of its unit before rounding it to one or two decimals.
 _FLOATING: Final = 1e-9
 _SAME_STEP: Final = 0.01
 _NEIGHBOUR: Final = 0.6
-# Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a step apart.
+# In steps of the same size, neighbours are different values; "down" and "nearest" differ by half a step.
 _CUT_BEFORE: Final = ("group_share",)
-"""fio's terse output divides by a bandwidth that was cut to KiB/s, and prints six decimals of the result."""
+"""fio's terse output divides by a bandwidth that was truncated to KiB/s, and prints six decimals of the result."""

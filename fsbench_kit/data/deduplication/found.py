@@ -1,4 +1,4 @@
-"""Runs as they were found, each in one place."""
+"""Runs as they were found, each in a single place."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Found:
     columns
         What their logs say.
     facts
-        A row for each of them: ``source``; ``name``, the file's within its study; and what is known of it. Two
-        runs with different facts are not the same one.
+        A row for each run: ``source``; ``name``, that of the file within its study; and what else is known about the
+        run. Runs with different facts are never the same run.
     settings
-        Those that are known of each from outside the file; the same holds for them.
+        The settings of each run that are known from outside its file; the same applies to them.
     """
 
     columns: Columns
@@ -38,28 +38,28 @@ class Found:
 
     @cached_property
     def keys(self) -> Hashes:
-        """For each measurement, in their order, a hash of what it is of."""
+        """A hash for each measurement, in order, of what it is of."""
         return hashed(self.columns.measurements, MEASUREMENT_KEY)
 
     def __len__(self) -> int:
         return self.columns.runs.height
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
-        """Return where runs stand."""
+        """Return where runs are printed."""
         runs = self.columns.runs.select("line", "format", "start", "end")[numbers]
         sources = self.facts["source"].gather(list(numbers))
         return [Place(source, *where) for source, where in zip(sources, runs.iter_rows(), strict=True)]
 
 
 class Remark(NamedTuple):
-    """Something to say about a run that was found in several places, and in which file."""
+    """A diagnostic about a run that was found in several places, and its file."""
 
     source: str
     diagnostic: Diagnostic
 
 
 class Place(NamedTuple):
-    """Where a run stands."""
+    """Where a run is printed."""
 
     source: str
     line: int
@@ -68,12 +68,12 @@ class Place(NamedTuple):
     end: int
 
     def seen_from(self, other: Place) -> str:
-        """Say it as short as another one's file allows."""
+        """Describe the place, without the file if it is the same as that of the other."""
         line = f"line {self.line}" + (f" ({self.format})" if self.format else "")
         return line if self.source == other.source else f"{self.source}, {line}"
 
     def remark(self, code: str, message: str, excerpt: str | None = None) -> Remark:
-        """Say something of the run."""
+        """Return a remark about the run at this place."""
         said = Diagnostic(
             code=code, message=message, line=self.line, start=self.start, end=self.end, excerpt=excerpt
         )

@@ -1,4 +1,4 @@
-"""Makes one record of those that are of one run, of many runs at once."""
+"""Merges the records of each run, for many runs at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 _SET: Final = "set"
 _ORDER: Final = "order"
-"""A record's place among those of its run; that of the main one is 0."""
+"""The index of a record among those of its run; that of the main record is 0."""
 
 
 def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
-    """Make one record of those of each run, of which the first is the main one.
+    """Merge the records of each run; the first one is the main record.
 
-    Of each measurement the narrowest print is primary. Settings are united; bins and series come from one record
-    each. What comes from another file than the main record's has no line.
+    The most precise print of each measurement is primary. Settings are combined; bins and series are taken from one
+    record each. Whatever is from another file than the main record has no line.
     """
     numbers = list(chain.from_iterable(sets))
     of_set = np.repeat(np.arange(len(sets)), list(map(len, sets)))
@@ -37,7 +37,7 @@ def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Rem
     is_away, is_other = ((each != each.gather(main)).to_numpy() for each in (sources, hashes))
 
     def own(frame: pl.DataFrame) -> pl.DataFrame:
-        """Say of what belongs to records which run it is of, and of which record."""
+        """Replace the number of the record by that of its run, and add its order among the run's records."""
         run = frame[RUN].to_numpy()
         frame = frame.with_columns(pl.Series(RUN, of_set[run]), pl.Series(_ORDER, order[run]))
         if "line" not in frame.columns:
@@ -80,15 +80,15 @@ def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Rem
 
 
 def _first_known(frame: pl.DataFrame, of_set: Numbers) -> pl.DataFrame:
-    """Return what is known first of the records of each run."""
+    """Return for each run and column the first known value."""
     known = frame.with_columns(pl.Series(_SET, of_set)).group_by(_SET, maintain_order=True)
     return known.agg(pl.all().drop_nulls().first()).drop(_SET)
 
 
 def _runs(runs: pl.DataFrame, of_set: Numbers) -> pl.DataFrame:
-    """Return a run for each set: the main record with what others know besides.
+    """Return a run for each set: the main record, completed by the others.
 
-    The status is the worst that complete records say: a copy that was cut off says nothing against them.
+    The status is the worst of the complete records: a copy that was cut off does not count against them.
     """
     is_partial, is_failed = ((pl.col("status") == status) for status in ("partial", "failed"))
     status = pl.when(is_partial.all()).then(pl.lit("partial")).when(is_failed.any()).then(pl.lit("failed"))
@@ -101,12 +101,12 @@ _FACTS: Final = ("tool_version", "filesystem", "host", "started_at", "ended_at",
 
 
 def _first(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
-    """Return the rows of each kind from the first record that has it."""
+    """Return the rows of each key from the first record that has it."""
     return rows.filter(pl.col(_ORDER) == pl.col(_ORDER).min().over(RUN, *key)).drop(_ORDER)
 
 
 def _finest(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return each distribution from the record that has it in the most bins."""
+    """Return each distribution from the record that has the most bins for it."""
     if rows.is_empty():
         return rows.drop(_ORDER)
     key = (RUN, "scope", "part", "operation", "metric")
@@ -117,7 +117,7 @@ def _finest(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _united(several: Sequence[tuple[Setting, ...]]) -> tuple[Setting, ...]:
-    """Unite settings; where records differ in one, which they may in its spelling, the first counts."""
+    """Combine settings; if records differ in one (they may only differ in spelling), the first counts."""
     united: list[Setting] = []
     for settings in several:
         known = {(item.key, item.scope, item.part, item.origin) for item in united}
@@ -129,7 +129,7 @@ def _united(several: Sequence[tuple[Setting, ...]]) -> tuple[Setting, ...]:
 
 
 class _Print(NamedTuple):
-    """What is said of a print that differs from another one."""
+    """The fields of a print that messages about different prints need."""
 
     statistic: str
     metric: str
@@ -138,15 +138,15 @@ class _Print(NamedTuple):
 
 
 def _printed(rows: pl.DataFrame, pairs: Numbers) -> Iterator[tuple[_Print, _Print]]:
-    """Yield what is said of pairs of rows."""
+    """Yield the prints of pairs of rows."""
     prints = map(_Print._make, rows.select(_Print._fields)[pairs.ravel()].iter_rows())
     return zip(prints, prints, strict=True)
 
 
 def _with_latencies_named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Let a latency that one record does not name be the one of which another has percentiles.
+    """Give a latency that one record leaves unnamed the name of the one of which another record has percentiles.
 
-    Where there are both, it is the total one: fio's terse output has them if it was asked for.
+    If it has both, the name is the total latency: fio's terse output has its percentiles if they were requested.
     """
     is_unnamed = pl.col("metric") == EITHER_LATENCY
     if not rows.select(is_unnamed.any()).item():
@@ -161,19 +161,19 @@ def _with_latencies_named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 class _Prints:
-    """All prints of the measurements of runs, of which the narrowest becomes primary.
+    """All prints of the measurements of runs; the most precise one becomes primary.
 
     Parameters
     ----------
     rows
-        The measurements of all records, by the number of their run, and by their order in it.
+        The measurements of all records, sorted by run and by the order of its records.
     is_other
-        Whether they are those of another record than the main one: a copy, which repeats it, is none.
+        Whether a row is of a record that differs from the main one; records that merely copy it do not count.
 
     Attributes
     ----------
     differing
-        Pairs of rows that cannot be prints of one value: the later one, and the one that was primary then.
+        Pairs of rows that cannot be prints of one value: the later one, and the one that was primary before.
     """
 
     def __init__(self, rows: pl.DataFrame, is_other: Flags) -> None:
@@ -194,7 +194,7 @@ class _Prints:
         )
         is_primary = rows["primary"].to_numpy()
         self._is_main = self._order == 0
-        # Of each measurement, its first print stands for all of them.
+        # The first print of each measurement represents all of them.
         self._stands_for = np.full(rows.height, -1)
         self._sheet = np.array([], dtype=np.int64)
         self._add(np.flatnonzero(self._is_main & is_primary))
@@ -207,7 +207,7 @@ class _Prints:
         self._seconds.append((also, also))
 
     def _add(self, items: Numbers) -> Numbers:
-        """Take in prints of what has none yet; those are returned that stand for nothing new."""
+        """Add prints of measurements that have none yet, and return those that repeat another one of these."""
         keys = of_records(self._figures.key[items], self._set[items])
         _, first, number = np.unique(keys, return_index=True, return_inverse=True)
         self._stands_for[items] = items[first[number]]
@@ -216,7 +216,7 @@ class _Prints:
         return np.asarray(items[~is_new])
 
     def _hold_against(self, items: Numbers) -> None:
-        """Hold the prints of one record of each run against those before."""
+        """Compare the prints of one record of each run with the previous ones."""
         has_record = np.zeros(self._set.max() + 1, dtype=np.bool_)
         has_record[self._set[items]] = True
         sheet = self._sheet[has_record[self._set[self._sheet]]]
@@ -226,13 +226,13 @@ class _Prints:
         is_known = np.zeros(len(items), dtype=np.bool_)
         is_known[at] = True
         again = np.sort(np.concatenate([items[is_known], self._add(items[~is_known])]))
-        while len(again):  # one print of each at a time
+        while len(again):  # one print of each measurement at a time
             _, first = np.unique(self._stands_for[again], return_index=True)
             self._compare(again[first])
             again = np.delete(again, first)
 
     def _compare(self, items: Numbers) -> None:
-        """Keep the narrower one of two prints as primary, of equals the one that was there first."""
+        """Make the more precise of two prints primary, or the earlier one if they are equal."""
         of = self._stands_for[items]
         best = self._best[of]
         differ = ~self._figures.agree(best, items)
@@ -246,7 +246,7 @@ class _Prints:
         self._seconds.append((items, second))
 
     def measurements(self) -> pl.DataFrame:
-        """Return the measurements of each run: those of the main record, what others add, and second prints."""
+        """Return the measurements of each run: those of the main record, those others add, and second prints."""
         main = np.flatnonzero(self._is_main)
         of = np.where(self._stands_for[main] < 0, main, self._stands_for[main])
         own = np.where(self._is_touched[of], self._best[of], main)
