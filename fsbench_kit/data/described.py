@@ -1,4 +1,4 @@
-"""Finds logs that a file beside them describes: those of studies, and of runs that were launched."""
+"""Finds logs that are described by a file next to them: those of studies and of launched runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def found_in_study(folder: Path, seen: Seen) -> Iterator[Log | Several]:
 
 
 def _with_facts(folder: Path, study: StudyDescription, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
-    """Give the files that a study names what it says of them."""
+    """Attach a study's facts to the files that it names."""
     lines = iter(table_lines(folder, "log.run"))
     for facts, (log,) in zip(study.log, results, strict=True):
         tables = [(table, next(lines, None)) for table in facts.run]
@@ -53,7 +53,7 @@ def _with_facts(folder: Path, study: StudyDescription, results: Sequence[Sequenc
 def _with_study_alone(
     folder: Path, study: StudyDescription, results: Sequence[Sequence[Result]]
 ) -> Iterator[Result]:
-    """Give the files that a study does not name what it says of all."""
+    """Attach the facts of the whole study to files that it does not name."""
     message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
     templates = templates_of(study.study.names)
     for found in chain.from_iterable(results):
@@ -68,7 +68,7 @@ def _with_study_alone(
 
 
 def found_of_run(folder: Path) -> Iterator[Log | Several]:
-    """Find the logs of a run that was launched."""
+    """Find the logs of a launched run."""
     try:
         facts = run_facts(folder)
     except InputError as error:

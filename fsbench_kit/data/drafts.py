@@ -1,7 +1,7 @@
-"""Drafts a study's description: what logs, their names and the text around them say, and what is left to say.
+"""Drafts the description of a study from logs, file names and the text around them, and lists what is missing.
 
-What names or headings seem to say stands in the draft with where it comes from, for people to check: nothing that
-was guessed is taken for known before it is written down.
+Whatever names or headings suggest is in the draft together with its origin, for people to check. A guess only counts
+once it is written in the description.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ _SYSTEM: Final = {
     "memory": "64 GB",
     "device": "Intel P4510 8 TB (NVMe)",
 }
-"""What is worth to be known of a machine, with an example of each."""
+"""What should be known about a machine, with an example of each."""
 
 _OF_FILESYSTEMS: Final = {"mount_options": "rw,noatime", "mkfs_options": "-b 4096", "version": "2.2.3"}
 
 _MOST_STUBS: Final = 3
 _USUAL: Final = ("bandwidth", "iops", "file_rate", "latency", "elapsed")
-"""What articles speak of, the most usual first."""
+"""The metrics that articles discuss, the most common first."""
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Draft(NamedTuple):
-    """A study's description, and what it leaves to people.
+    """The description of a study, and what people have to complete.
 
     Attributes
     ----------
     text
         The description.
     runs
-        A line for each run: its number in its file, where it stands, and which it seems to be.
+        A line for each run: its number in its file, its line, and the filesystem that it seems to be of.
     unknown
-        What nobody knows.
+        What remains unknown.
     """
 
     text: str
@@ -60,16 +60,16 @@ class Draft(NamedTuple):
 
 
 def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
-    """Draft the description of a folder's study.
+    """Draft the description of the study in a folder.
 
     Parameters
     ----------
     folder, dataset
-        The folder, and what was read of it.
+        The folder, and what was read from it.
     names
-        What the names of files mean; by default what they seem to mean, where they are built alike.
+        What file names mean; by default what they seem to mean, if they follow a pattern.
     claims
-        Whether an article speaks of these runs, so that its claims can be written down.
+        Whether to add stubs for the claims of an article about these runs.
     """
     runs = [_Run(*row) for row in _numbered(folder, dataset).rows()]
     template = _template(runs, names)
@@ -118,7 +118,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
 
 
 class _Run(NamedTuple):
-    """A run as its log tells it; `number` counts the runs of its file."""
+    """A run as described by its log; `number` is its position among the runs of its file."""
 
     file: str
     number: int
@@ -132,7 +132,7 @@ class _Run(NamedTuple):
 
 
 def _numbered(folder: Path, dataset: Dataset) -> pl.DataFrame:
-    """Return the runs of files in a folder that are of no study yet, in order."""
+    """Return the runs of files in a folder that do not belong to a study yet, in order."""
     of_files = {
         source: PurePath(source).relative_to(folder).as_posix()
         for source in dataset.runs["source"].unique()
@@ -151,7 +151,7 @@ def _numbered(folder: Path, dataset: Dataset) -> pl.DataFrame:
 
 
 class _Seen(NamedTuple):
-    """A filesystem that something around a run names, and what that is."""
+    """A filesystem named near a run, and where."""
 
     filesystem: str
     where: str
@@ -164,7 +164,7 @@ _COMMAND: Final = re.compile(r"^.*\b(?:mkfs|mount|fio|bonnie|sysbench|iozone|zpo
 
 
 def _seen(folder: Path, runs: Sequence[_Run], place: int) -> _Seen | None:
-    """Return the one filesystem that a run's name, its label, or else the text above it names."""
+    """Return the filesystem if exactly one is named in the run's file name, in its label, or in the text above."""
     run = runs[place]
     if run.filesystem is not None:
         return None
@@ -219,7 +219,7 @@ def _template(runs: Sequence[_Run], names: str | None) -> Proposal | None:
 
 
 def _by_name(template: Proposal, run: _Run) -> str | None:
-    """Return the filesystem that a run has by its name."""
+    """Return the filesystem that a run's file name states."""
     named = NameTemplate(template.template).read(PurePath(run.file)) or plain_names(PurePath(run.file))
     return str(found) if (found := named.facts.get("filesystem")) is not None else None
 
@@ -299,10 +299,10 @@ def _word(name: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text as it can stand in a comment."""
+    """Return a text that is safe in a comment."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _text(text: str) -> str:
-    """Write a text as TOML does; it is JSON's way but for one character."""
+    """Write a text as a TOML string; this is JSON syntax except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Tells, stretch by stretch, what the parts of a file became: the tool that one needs when a log is odd."""
+"""Explains how each part of a file was read, which helps with unusual logs."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Recor
 from fsbench_kit.model.units import scale, scales, units_of
 
 LARGEST: Final = 2**25
-"""So many bytes of a file can be explained."""
+"""The maximum size of a file that can be explained, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """A part of a file, and what it became.
+    """A part of a file, and what was read from it.
 
     Attributes
     ----------
     first, last
         Its lines.
     text
-        The part; of several lines the first one. Control characters are shown as pictures.
+        The text of the part, or its first line. Control characters are shown as pictures.
     run
-        The number of the run in which it stands, or ``None`` beside all runs.
+        The number of the run that it is in, or ``None`` outside of all runs.
     became
-        What it became, in words, one thing each.
+        What was read from it, one item each, in words.
     nothing
-        Why it became nothing, otherwise.
+        Otherwise, why nothing was read from it.
     """
 
     first: int
@@ -48,7 +48,7 @@ class Stretch:
 
 
 def explain(data: bytes, source: str) -> Iterator[Stretch]:
-    """Yield the stretches of a file, in its order; its bytes are unpacked."""
+    """Yield the stretches of a file in order, given its unpacked bytes."""
     records = list(read_document(data, source))
     text = decode(data, source)
     if text is None or not text.chars:
@@ -59,12 +59,12 @@ def explain(data: bytes, source: str) -> Iterator[Stretch]:
 
 
 _LONGEST: Final = 88
-"""Characters from which on a line is explained piece by piece."""
+"""The length from which on a line is explained piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """Something that a part of the text became."""
+    """An item read from a part of the text."""
 
     start: int
     end: int
@@ -73,7 +73,7 @@ class _Finding:
 
 
 class _Explanation:
-    """Lays what a file became beside its lines."""
+    """Matches what was read from a file with its lines."""
 
     def __init__(self, text: Text, records: Sequence[Record]) -> None:
         self._text = text
@@ -89,7 +89,7 @@ class _Explanation:
             self._findings[line].append(finding)
 
     def stretches(self) -> Iterator[Stretch]:
-        """Yield the stretches; lines that became nothing are told together."""
+        """Yield the stretches; adjacent lines from which nothing was read are combined."""
         for kind, group in groupby(range(1, len(self._lines) + 1), self._kind):
             lines = list(group)
             if kind == "read":
@@ -121,7 +121,7 @@ class _Explanation:
         return next((n for n, (start, end) in enumerate(self._spans, 1) if start <= position < end), None)
 
     def _pieces(self, line: int) -> Iterator[Stretch]:
-        """Yield the pieces of a line: the whole of a short one; of a long one as much as fits, up to a figure."""
+        """Yield the pieces of a line: a short line as a whole, a long one split after figures."""
         begin, stop = self._starts[line - 1], self._starts[line] - 1
         findings = sorted(self._findings[line], key=lambda finding: finding.start)
         piece: list[_Finding] = []
@@ -203,7 +203,7 @@ class _Explanation:
 
 
 _OF_TEXT: Final = {"UNREAD_FIGURE", "OTHER_TEXT", "PROGRESS", "NOT_FILEIO", "INTERIM_REPORT"}
-"""Diagnostics that say what a stretch of text is; others say something about a run."""
+"""Diagnostics that describe a stretch of text; the others are about a run."""
 
 
 def _figure(item: Measurement) -> str:
@@ -223,7 +223,7 @@ def _amount(item: Measurement) -> str:
     def number(value: float | None, unknown: str, digits: int = 12) -> str:
         return unknown if value is None else f"{value / factor:.{digits}g}"
 
-    # The bounds of a rounded figure lie half a digit beside it.
+    # The bounds of a rounded figure are half a digit away from it.
     digits = max(_BOUND_DIGITS, sum(map(str.isdigit, item.text)) + 1)
 
     if item.state == "missing":
@@ -243,7 +243,7 @@ _BOUND_DIGITS: Final = 6
 
 
 def _scale(item: Measurement) -> tuple[str, float]:
-    """Return the unit in which a figure looks as it is printed, or else the one in which people read it."""
+    """Return the unit in which a figure looks as printed, or else a readable one."""
     value = next((value for value in (item.value, item.low, item.high) if value), 0.0)
     printed = _NUMBER.search(item.text)
     number = float(printed[0]) if printed else 0.0
@@ -262,7 +262,7 @@ def _bin(item: Bin) -> str:
 
 
 def _of(item: Measurement | Setting | Bin) -> str:
-    """Name the part of a run, if it is one."""
+    """Name the part of a run, if the record is about one."""
     words = " ".join(filter(None, (item.scope if item.scope != "all" else None, item.part)))
     return f"{words}: " if words else ""
 

@@ -1,7 +1,7 @@
-"""Finds and opens the files that people name.
+"""Finds and opens the files that users name.
 
-A string is one path, a URL, or a pattern such as ``logs/*.json``. In folders only regular files are opened: a FIFO
-would wait for ever, and a device need not end.
+A string is a path, a URL, or a pattern such as ``logs/*.json``. In folders only regular files are opened: a FIFO
+would block forever, and a device may never end.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from fsbench_kit.data.remote import fetched, is_remote
 from fsbench_kit.model.errors import RequestError
 
 Given: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | IO[str] | Iterable[Given]"
-"""What people give to be read: a path, URL or pattern, a log's bytes, an open file, or several of these."""
+"""What users can pass to be read: a path, URL or pattern, the bytes of a log, an open file, or several of these."""
 
 Inode: TypeAlias = tuple[int, int]
-"""A file's device and number there, which all its names share."""
+"""The device and inode number of a file, shared by all its names."""
 
 
 def paths(*given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    """Yield the paths among what was given, and those that match its patterns.
+    """Yield the given paths, and those that match given patterns.
 
     Raises
     ------
     RequestError
-        If something else was given.
+        If something other than a path was given.
     """
     for item in flattened(*given):
         if not isinstance(item, Path):
@@ -42,14 +42,14 @@ def paths(*given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
 
 
 def flattened(*given: Given) -> Iterator[Path | BinaryIO]:
-    """Yield the paths and open files that were given, one by one.
+    """Yield the given paths and open files one by one.
 
-    A name that is no file's and has ``*``, ``?`` or ``[`` stands for all that match it.
+    A name that contains ``*``, ``?`` or ``[`` and is not itself a file stands for everything that matches it.
 
     Raises
     ------
     RequestError
-        If something can be none of these.
+        If an argument is neither.
     """
     for item in given:
         match item:
@@ -83,7 +83,7 @@ def matches(pattern: str) -> list[str]:
 
 
 def _binary(file: Any) -> BinaryIO:
-    """Return an open file that gives bytes."""
+    """Return an open file in binary mode."""
     if not isinstance(file, io.TextIOBase):
         return cast("BinaryIO", file)
     try:
@@ -98,7 +98,7 @@ def _binary(file: Any) -> BinaryIO:
 
 
 def name_of(file: BinaryIO, number: int) -> str:
-    """Return what an open file is called: its own name, or else its number among those that were given."""
+    """Return the name of an open file, or else its number among the inputs."""
     name = getattr(file, "name", None)
     return name if isinstance(name, str) else f"<file {number}>"
 
@@ -112,12 +112,12 @@ _KINDS: Final = (
 
 
 def path_given(target: object) -> Path:
-    """Return the path that was given to be written or opened.
+    """Return the path of something to write or open.
 
     Raises
     ------
     RequestError
-        If it is none.
+        If the target is not a path.
     """
     if not isinstance(target, str | os.PathLike):
         raise RequestError(
@@ -129,7 +129,7 @@ def path_given(target: object) -> Path:
 
 
 def check_executor(executor: object) -> None:
-    """Refuse what cannot read files elsewhere."""
+    """Raise `RequestError` unless the object is an executor or ``None``."""
     if executor is not None and not hasattr(executor, "submit"):
         raise RequestError(
             f"{type(executor).__name__} is not an executor",
@@ -138,11 +138,11 @@ def check_executor(executor: object) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder, as far as can be seen."""
+    """Whether a path leads to a folder, as far as that can be determined."""
     try:
         return path.is_dir()
     except OSError:
-        return False  # which is said when it is read
+        return False  # reading it reports the error
 
 
 _OF_THE_KERNEL: Final = re.compile(
@@ -155,7 +155,7 @@ SHOWS_ITSELF: Final = "The kernel shows itself there ({}), and keeps no logs: it
 
 
 def kernel_filesystem(folder: Path) -> str | None:
-    """Return the type of the filesystem that a folder is in, if the kernel shows itself there and keeps no files.
+    """Return the type of the filesystem of a folder if it is one of the kernel's own interfaces, otherwise ``None``.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def kernel_filesystem(folder: Path) -> str | None:
     try:
         device = folder.stat().st_dev
     except OSError:
-        return None  # which is said when it is read
+        return None  # reading it reports the error
     return None if os.major(device) else _types().get(f"0:{os.minor(device)}")
 
 
 @cache
 def _types() -> dict[str, str]:
-    """Return the types of the filesystems of the kernel by their devices, where the kernel tells them."""
+    """Return the types of the kernel's own filesystems by device, if the kernel lists them."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -182,12 +182,12 @@ def _types() -> dict[str, str]:
 
 
 def not_regular(path: Path) -> str | None:
-    """Return what a path leads to that is neither a file nor a folder; ``None`` where it is one.
+    """Describe what a path leads to if it is neither a file nor a folder, otherwise return ``None``.
 
     Raises
     ------
     OSError
-        If it cannot be told.
+        If this cannot be determined.
     """
     try:
         mode = path.stat().st_mode
@@ -205,7 +205,7 @@ def _irregular(mode: int) -> str | None:
 
 
 def inode(path: Path) -> Inode:
-    """Return what the names of one file have in common.
+    """Return what all names of a file have in common.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def inode(path: Path) -> Inode:
 
 
 class Stamp(NamedTuple):
-    """What changes when a file does."""
+    """Attributes of a file that change whenever it does."""
 
     device: int
     inode: int
@@ -227,15 +227,15 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, found: os.stat_result) -> Stamp | None:
-        """Return the stamp of a regular file."""
+        """Return the stamp of a regular file, otherwise ``None``."""
         if not stat.S_ISREG(found.st_mode):
             return None
         return cls(found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns, found.st_mtime_ns)
 
     def is_certain(self, now: int) -> bool:
-        """Whether the file, if it changes from now on, gets another stamp.
+        """Whether any future change of the file would alter its stamp.
 
-        Clocks of files tick every few milliseconds, and on some filesystems every two seconds.
+        File timestamps advance every few milliseconds, and on some filesystems only every two seconds.
         """
         latest = max(self.changed, self.written)
         return latest < now - (_TICK if self.changed % _SECOND and self.written % _SECOND else 2 * _SECOND)
@@ -253,24 +253,24 @@ def opened(path: str | Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
 def descriptor_of(
     path: str | Path, *, may_be_pipe: bool = False, is_regular: bool = False
 ) -> tuple[int, os.stat_result]:
-    """Open a regular file, and return its descriptor and what the filesystem tells of it.
+    """Open a regular file, and return its descriptor and status.
 
     Parameters
     ----------
     path
         Its path.
     may_be_pipe
-        Whether it may be a FIFO as well, such as a shell's ``<(xz -dc log.xz)``.
+        Whether it may also be a FIFO, such as a shell's ``<(xz -dc log.xz)``.
     is_regular
-        Whether it was a regular file when it was found.
+        Whether it is known to have been a regular file.
 
     Raises
     ------
     OSError
-        If it cannot be opened, or is something else. No device is opened, which could already change its state.
+        If it cannot be opened, or is something else. Devices are never opened, as that could change their state.
     """
     is_pipe = not is_regular and _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
-    # What the name stands for can change at any time, so the file that was opened is looked at once more.
+    # The name can be replaced at any time, so the opened file is checked again.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_pipe else os.O_NONBLOCK))
     try:
         found = os.fstat(descriptor)
@@ -282,7 +282,7 @@ def descriptor_of(
 
 
 def _checked(mode: int, *, may_be_pipe: bool) -> bool:
-    """Return whether it is a FIFO; whatever may not be opened raises."""
+    """Return whether it is a FIFO; raise if it may not be opened."""
     irregular = _irregular(mode)
     is_pipe = may_be_pipe and stat.S_ISFIFO(mode)
     if stat.S_ISDIR(mode):
@@ -292,7 +292,7 @@ def _checked(mode: int, *, may_be_pipe: bool) -> bool:
     return is_pipe
 
 
-# What a folder is, by a file in it
+# What kind of folder it is, judging by a file in it
 
 STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
@@ -300,29 +300,29 @@ SAMPLES_FILE: Final = "samples.csv"
 
 
 def is_study(folder: Path) -> bool:
-    """Whether a folder is that of a study.
+    """Whether a folder contains a study.
 
     Raises
     ------
     OSError
-        If it cannot be told.
+        If this cannot be determined.
     """
     return (folder / STUDY_FILE).is_file()
 
 
 def is_report(folder: Path) -> bool:
-    """Whether ``fsbench report`` made a folder: its pages have a notebook each, and the record of its run."""
+    """Whether ``fsbench report`` wrote a folder: it has a notebook and a record for each page."""
     try:
         records = (folder / "manifests").glob("*.json")
         return any((folder / "notebooks" / f"{path.stem}.ipynb").is_file() for path in records)
     except OSError:
-        return False  # which is said when it is read
+        return False  # reading it reports the error
 
 
 def is_launched(folder: Path) -> bool:
-    """Whether a folder is that of a launched run; ``run.json`` is also what people call fio's own output."""
+    """Whether a folder is that of a launched run; ``run.json`` is also a common name for fio's own output."""
     path = folder / RUN_FILE
     try:
         return path.is_file() and b'"fio version"' not in path.read_bytes()
     except OSError:
-        return True  # which is said when it is read
+        return True  # reading it reports the error

@@ -1,6 +1,6 @@
-"""Finds what can be read in files and folders: loose logs, studies, launched runs, datasets that were written.
+"""Finds what can be read in files and folders: loose logs, studies, launched runs, written datasets.
 
-First everything is found, then all files are read together, and then what was read is put in its places.
+First everything is found, then all files are read together, and then the results are assigned to where they belong.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ Found: TypeAlias = "Log | Dataset | File | Several"
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """What was found in a place.
+    """What was found in one place.
 
     Attributes
     ----------
     together
-        Makes of the results of each what becomes of all of them.
+        A function that combines the results of each item.
     is_its_logs
-        Whether that depends on nothing else.
+        Whether the combined result depends on nothing else.
     """
 
     found: Sequence[Found]
@@ -62,7 +62,7 @@ class Several:
 
 
 def files_of(found: Found) -> Iterator[File]:
-    """Yield the files that are to be read, in the order in which `results_of` takes them."""
+    """Yield the files to read, in the order in which `results_of` consumes their results."""
     match found:
         case File():
             yield found
@@ -72,13 +72,13 @@ def files_of(found: Found) -> Iterator[File]:
 
 
 def traces_by_path(several: Iterable[Found]) -> dict[str, str] | None:
-    """Return what decides what becomes of something found, by its path; ``None`` where that is more than logs."""
+    """Return by path what determines the result of what was found; ``None`` if it depends on more than logs."""
     known: dict[str, str] = {}
     for trace in chain.from_iterable(map(_traces, several)):
         if trace is None:
             return None
         path, *others = trace
-        if legible(path) != path:  # what cannot be written down
+        if legible(path) != path:  # the path cannot be encoded
             return None
         known[path] = known.get(path, "") + repr(others)
     return known
@@ -98,7 +98,7 @@ def _traces(found: Found) -> Iterator[tuple[Any, ...] | None]:
 
 
 def results_of(found: Found, read: Iterator[Log]) -> Iterator[Result]:
-    """Yield what became of something found, taking what was read of files."""
+    """Yield the results of what was found, consuming what was read of files."""
     match found:
         case File():
             log = _of_use(next(read)) if found.is_found else next(read)
@@ -111,11 +111,11 @@ def results_of(found: Found, read: Iterator[Log]) -> Iterator[Result]:
 
 
 Seen = dict[Inode, str]
-"""The files and folders that were read so far, under one of their names."""
+"""The files and folders found so far, by inode, with the first of their names."""
 
 
 def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
-    """Find what an item is that was given, by its path or as the open file of a number."""
+    """Find what a given path, or open file with a number, refers to."""
     if not isinstance(item, Path):
         return File(name_of(item, number), open=item)
     if (nothing := said_of_absent(item)) is not None:
@@ -139,11 +139,11 @@ def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Re
 
 
 def read_before(path: Path, seen: Seen) -> Log | None:
-    """Return what is to be said where a file or folder was read under another name; else remember it."""
+    """Return a diagnostic if a file or folder was already read under another name; otherwise remember it."""
     try:
         return _seen_before(inode(path), str(path), seen)
     except OSError:
-        return None  # which is said when it is read
+        return None  # reading it reports the error
 
 
 def _seen_before(found: Inode, path: str, seen: Seen) -> Log | None:
@@ -153,7 +153,7 @@ def _seen_before(found: Inode, path: str, seen: Seen) -> Log | None:
 
 
 def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Found]:
-    """Find a study, a run's folder, a dataset, or a folder of these and of loose files."""
+    """Find a study, the folder of a run, a dataset, or a folder with these and loose files."""
     try:
         is_described, has_frames = is_study(folder), is_written(folder)
     except OSError as error:
@@ -172,7 +172,7 @@ def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> It
 
 
 def found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
-    """Find what stands in a folder but for some files, given as paths without links."""
+    """Find what a folder contains, except for some files given as resolved paths."""
     try:
         with os.scandir(folder) as found:
             entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda each: each.name)
@@ -205,7 +205,7 @@ def _written(folder: Path) -> Log | Dataset:
 
 
 def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
-    """Find what stands in a folder and is no plain file."""
+    """Find what an entry of a folder is that is not a regular file."""
     try:
         irregular = not_regular(entry)
     except OSError as error:
@@ -228,15 +228,15 @@ def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
 
 
 def of_report(folder: Path) -> Log:
-    """Return what is said of a report's folder among others."""
+    """Return the diagnostic for a report's folder that was found among others."""
     message = "It is a report, with copies of logs, and was not read: give its own path to read it."
     return log_with(folder, "REPORT_SKIPPED", message)
 
 
 def _of_use(log: Log) -> Log | None:
-    """Return a log that stands in a folder, or what is to be said of one that cannot be read.
+    """Return a log found in a folder, or only its diagnostics if it cannot be read; ``None`` for other files.
 
-    Other files are to be expected there; given by name, they are an error.
+    Other files are to be expected in folders; they are only an error if given by name.
     """
     if log.has_runs:
         return log
@@ -253,7 +253,7 @@ def _of_use(log: Log) -> Log | None:
 
 
 def _codes(log: Log) -> list[str]:
-    """Return the codes of what is said of a file."""
+    """Return the codes of the diagnostics of a file."""
     if log.part is None:
         return [record.code for record in log.records if isinstance(record, Diagnostic)]
     return log.part.columns.diagnostics["code"].gather(list(log.part.said)).to_list()
@@ -263,5 +263,5 @@ _UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}
 
 
 def _described() -> ModuleType:
-    """Return what finds logs that a file beside them describes; few need it, and it takes its time to import."""
+    """Return the module for logs described by a file; it is rarely needed and slow to import."""
     return import_module("fsbench_kit.data.described")

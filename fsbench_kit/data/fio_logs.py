@@ -1,4 +1,4 @@
-"""fio's log files on disk: opened safely, recognised by their heads, read lazily."""
+"""fio's log files on disk: opened safely, recognised by their first bytes, read lazily."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def log_file(path: Path) -> LogFile | None:
-    """Look at a file's head, and return what kind of log of fio it is, or ``None`` where it is none."""
+    """Return which kind of fio log a file is, judging by its first bytes, or ``None`` if it is none."""
     try:
         head, is_whole = _head(path)
     except OSError:
@@ -28,7 +28,7 @@ def log_file(path: Path) -> LogFile | None:
 
 
 def _head(path: Path) -> tuple[bytes, bool]:
-    """Return the bytes at a file's start, and whether they are all of it.
+    """Return the first bytes of a file, and whether they are all of it.
 
     Raises
     ------
@@ -48,33 +48,33 @@ def _readable_head(path: Path) -> tuple[bytes, bool]:
 
 
 def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str | None = None) -> pl.LazyFrame:
-    """Read a log that fio wrote with ``write_bw_log``, ``write_iops_log`` or ``write_lat_log``, lazily.
+    """Lazily read a log that fio wrote with ``write_bw_log``, ``write_iops_log`` or ``write_lat_log``.
 
     Parameters
     ----------
     path
         The log, of any size.
     kind
-        What it holds: ``bw``, ``iops``, ``lat``, ``clat`` or ``slat``. It is needed where the file's name does
-        not tell.
+        The kind of its values: ``bw``, ``iops``, ``lat``, ``clat`` or ``slat``. Required if the file name does not
+        tell.
     fio_version
-        The version that wrote it (``3.33``), which decides the unit of latencies. It is needed where the rows
-        do not tell: they do if they have a priority, or if in µs they had taken longer than the run.
+        The fio version that wrote it (``3.33``), which determines the unit of latencies. Required unless the rows
+        tell: they do if they have a priority, or if latencies in µs would exceed the duration of the run.
 
     Returns
     -------
     polars.LazyFrame
-        ``line``; ``time`` (s); ``value`` (s, B/s or 1/s; 1 in an IOPS log of single requests); ``largest`` (that
-        of a window, with ``log_window_value=both``); ``operation``; ``block_size`` (0 in a window); ``offset``,
-        ``priority``, ``issue_time`` (s), which are null where fio did not log them. A line that is no row has
-        nulls, and its text in ``unread``.
+        ``line``; ``time`` (s); ``value`` (s, B/s or 1/s; 1 in an IOPS log of single requests); ``largest`` (the
+        largest value of a window, with ``log_window_value=both``); ``operation``; ``block_size`` (0 in a window);
+        ``offset``, ``priority`` and ``issue_time`` (s), which are null unless fio logged them. Lines that are not
+        rows have nulls, and their text in ``unread``.
 
     Raises
     ------
     InputError
-        If the file is no such log.
+        If the file is not such a log.
     RequestError
-        If what it holds has to be given.
+        If `kind` or `fio_version` is required.
 
     Examples
     --------
@@ -122,25 +122,24 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
 
 
 def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
-    """Read a log that fio wrote with ``write_hist_log``, lazily.
+    """Lazily read a log that fio wrote with ``write_hist_log``.
 
     Parameters
     ----------
     path
-        The log, of fio 2.x or 3.x, of any coarseness.
+        The log, from fio 2.x or 3.x, with any coarseness.
 
     Returns
     -------
     polars.LazyFrame
-        For each window and bin that counts anything: ``line``; ``time`` (s) of the window's end; ``operation``;
-        ``block_size``; ``low`` and ``high`` of the bin (s), of which the last bin has no ``high``; ``count``.
-        A line that is no row, or counts more requests than its time allows, has nulls, and its text in
-        ``unread``.
+        For each window and bin with a count: ``line``; ``time`` (s) of the end of the window; ``operation``;
+        ``block_size``; ``low`` and ``high`` of the bin (s), where the last bin has no ``high``; ``count``. Lines that
+        are not rows, or that count more requests than their time allows, have nulls, and their text in ``unread``.
 
     Raises
     ------
     InputError
-        If the file is no such log.
+        If the file is not such a log.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Log files that fio wrote in one run are one run: that of their report, if there is one."""
+"""Combines the log files of a fio run into one run, that of its report if there is one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fsbench_kit.formats.fio_log import run_of_logs, with_logs, wrote
 from fsbench_kit.model.records import Run
 
 RunOf: TypeAlias = Callable[[Columns, int], Run]
-"""Makes the record of a run, by its number in columns."""
+"""Returns the record of a run, given columns and its number in them."""
 
 
 def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
-    """Yield logs, where log files that fio wrote in one run are one run: that of their report, if there is one.
+    """Yield logs in which the log files of each fio run are combined, with its report if there is one.
 
-    Their names tell which of a folder belong together, and to which report.
+    File names tell which files of a folder belong together, and to which report.
     """
     others = [log for log in logs if not isinstance(log, FioLog)]
     groups: dict[tuple[Path, str, str], list[FioLog]] = {}
@@ -51,7 +51,7 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
 
 
 class _Report(NamedTuple):
-    """In which log the run of a report stands, in which place among the log's runs, and the run."""
+    """The run of a report: the index of its log, its place among the runs of the log, and the run."""
 
     log: int
     place: int
@@ -59,9 +59,9 @@ class _Report(NamedTuple):
 
 
 def _report(logs: Sequence[Log], folder: Path, prefix: str, run_of: RunOf) -> _Report | None:
-    """Return the run of a report in a folder that wrote log files of a name.
+    """Return the reported run in a folder that wrote log files with a prefix, or ``None``.
 
-    A later run writes over the files of an earlier one.
+    If there are several, it is the last one, which overwrote the files of earlier runs.
     """
     runs = [
         _Report(index, place, run)
@@ -80,9 +80,9 @@ def _runs(log: Log, run_of: RunOf) -> Iterator[Run]:
 
 
 def _cut(log: Log, place: int, run: Run) -> tuple[list[Log], Log, list[Log]]:
-    """Return a log as that of a run in it, whose record comes first, with what stands before and after that."""
+    """Split a log at one of its runs: return what precedes it, the log of the run itself, and what follows."""
     if log.part is None:
-        return [], log, []  # which was cut before
+        return [], log, []  # it was split before
     columns, runs, _ = log.part
     number = runs[place]
     alone = replace(log, part=None, records=[run, *columns.blocks(number)], sha256=columns.runs["sha256"][number])

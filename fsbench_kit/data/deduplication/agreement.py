@@ -222,7 +222,7 @@ class Prints:
         return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
 
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
-        """Return the rows of records, or a number of evenly spaced ones of each, preceded by the index of the record."""
+        """Return the index of the record and the row, for all rows of records or some evenly spaced ones of each."""
         sizes = self.number[records]
         taken = sizes if most is None else np.minimum(sizes, most)
         pair, place = _spread(np.zeros_like(taken), taken)

@@ -1,4 +1,4 @@
-"""The rules by which records are of one run."""
+"""The rules that decide which records belong to one run."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
-"""The counts and times that a tool prints alike in all its formats."""
+"""The counts and times that a tool prints identically in all its formats."""
 
 _AT_EITHER_END: Final = 4
-"""So many measurements at the beginning or the end of a record find those that it is a copy of."""
+"""The number of measurements at either end of a record that are used to find copies of it."""
 
 _FEW: Final = 0.1
-"""Share of measurements that may differ between records that bear the same date."""
+"""The share of measurements that may differ between records with the same date."""
 
 _ENOUGH_BESIDE: Final = 3
-"""So many digits tell of formats right after each other: a run of microseconds prints few, all of which agree."""
+"""The digits required of formats right after each other: a run of microseconds prints few, but all of them agree."""
 
 _TRIES: Final = 16
-"""With so many others of its mark a record is compared, which bounds the time."""
+"""The number of other records with the same mark to compare a record with, which bounds the time."""
 
 _Pairs = Numbers
-"""Two columns: the numbers of one record and of a later one."""
+"""Two columns: the number of a record and that of a later one."""
 
 _NONE: Final[_Pairs] = np.empty((0, 2), dtype=np.int64)
 
 
 def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]], list[Remark]]:
-    """Sort records by the run that they are of.
+    """Group records by the run that they belong to.
 
     Parameters
     ----------
     found
         The records.
     known
-        What brings them together wherever they stand, if that is known already.
+        The marks of the records, if they are already known.
 
     Returns
     -------
     tuple
-        For each run the numbers of its records, the most complete one first, in the order in which those were
-        given; and warnings of runs that have the same measurements and are said to be different ones.
+        For each run the numbers of its records, the most complete one first, with runs in the order of their first
+        records; and warnings about runs that have the same figures but are stated to be different.
     """
     marked = known or marks(found)
     *nested, beside = _formats_in_one_file(found, marked)
@@ -80,18 +80,18 @@ def same_runs(found: Found, known: Marks | None = None) -> tuple[list[list[int]]
     return sets.ordered(), sets.remarks
 
 
-# What brings records together
+# What records can have in common
 
 
 class Marks(NamedTuple):
-    """What brings records together wherever they stand.
+    """What can identify records of one run wherever they are printed.
 
     Attributes
     ----------
     frame
-        By the record's number a ``mark`` of it, and where that tells only of other formats, its ``format``.
+        The number of each record with a ``mark``, and its ``format`` if the mark only links different formats.
     rates
-        The first measurement of each record that tells much; NaN where there is none.
+        The first measurement of each record that differs between runs; NaN if there is none.
     """
 
     frame: pl.DataFrame
@@ -103,7 +103,7 @@ class Marks(NamedTuple):
 
 
 def marks(found: Found) -> Marks:
-    """Return the marks without which no records of several loose files are of one run."""
+    """Return the marks of records; in different loose files, only records that share one can be of one run."""
     runs, every = found.columns.runs, np.arange(len(found))
     main = found.columns.measurements.select(RUN, *_PRINTED, "primary", "scope").filter("primary", IS_WHOLE)
     telling, alike = main.filter(TELLS), main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
@@ -121,16 +121,17 @@ def marks(found: Found) -> Marks:
 
 
 _OF_RUNS: Final = {"sha256": False, "identity": False, "started_at": True, "ended_at": True}
-"""What a run's bytes are, and what a tool prints of one run alone; and what many share by chance, as a date.
+"""Facts that serve as marks, and whether they only link different formats.
 
-The latter tells only of records in different formats.
+The bytes of a run, and what a tool prints for one run only, link any records. Many runs share a date by chance, so it
+only links records in different formats.
 """
 _ALIKE: Final = ("operation", "metric", "value")
 _PRINTED: Final = ("operation", "metric", "statistic", "value")
 
 
 def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
-    """Return the numbers of those records of which something is known, and hashes of it."""
+    """Return the records for which a value is known, and hashes of the values."""
     if values.null_count() == len(values):
         return np.empty(0, np.int64), np.empty(0, np.uint64)
     known = np.flatnonzero(values.is_not_null().to_numpy())
@@ -139,7 +140,7 @@ def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
 
 
 def _sums(hashes: Hashes, starts: Numbers, numbers: Numbers) -> Hashes:
-    """Return a number for so many rows from some places on, up to `_AT_EITHER_END`, in their order."""
+    """Return an ordered hash over the given number of rows from each start, up to `_AT_EITHER_END`."""
     sums = np.zeros(len(starts), np.uint64)
     for place in range(_AT_EITHER_END):
         rows = np.flatnonzero(numbers > place)
@@ -151,7 +152,7 @@ _MORE: Final = np.uint64(0xD6E8FEB86659FD93)
 
 
 def _marked(runs: pl.DataFrame, each: Sequence[tuple[Numbers, Hashes, bool]]) -> pl.DataFrame:
-    """Return hashes of what is known of records as marks, which are others for each kind of it and each tool."""
+    """Return hashes of facts about records as marks, distinct for each kind of fact and each tool."""
     numbers, hashes, are_formats = zip(*each, strict=True)
     lengths = list(map(len, numbers))
     kinds, records = np.repeat(np.arange(len(each)), lengths), np.concatenate(numbers)
@@ -170,9 +171,9 @@ _MARKS: Final = pl.Schema({RUN: pl.Int64(), "mark": pl.UInt64(), "format": pl.St
 
 
 def _in_one_place(found: Found) -> pl.DataFrame:
-    """Return marks of what stands in the same place of a file, or of one of that name in the same study.
+    """Return marks of the same place in a file, or in the file of the same name in the same study.
 
-    The bytes of a row of a table are those of the table; so its figures count as well.
+    Rows of a table share the bytes of the table, so their figures are part of the mark.
     """
     runs = found.columns.runs.select("tool", "format", "start", "sha256").with_row_index(RUN)
     several = runs.filter(pl.col("sha256").is_duplicated())
@@ -191,11 +192,11 @@ def _in_one_place(found: Found) -> pl.DataFrame:
     return _marked(runs, each)
 
 
-# Pairs that may be of one run
+# Pairs that may belong to one run
 
 
 def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
-    """Yield pairs of records that share a mark, by their rates: at first those beside each other."""
+    """Yield pairs of records that share a mark, sorted by rate: neighbours first, then pairs farther apart."""
     recurs = recur(marked["mark"].to_numpy())
     if not recurs.any():
         return
@@ -214,9 +215,9 @@ def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
 
 
 def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
-    """Return pairs in different formats: one in the other, both in a third one, and one right after the other.
+    """Return pairs in different formats: one inside the other, both inside a third, and one right after the other.
 
-    Of a run that failed, they count as one in the other if they follow each other: no figures could tell.
+    If a run failed, formats that follow each other count as one inside the other, as there are no figures to compare.
     """
     in_other: list[tuple[int, int]] = []
     in_third: list[tuple[int, int]] = []
@@ -243,7 +244,7 @@ def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
 
 
 class _Place(NamedTuple):
-    """Where a record stands."""
+    """Where a record is printed."""
 
     run: int
     tool: str
@@ -257,18 +258,18 @@ class _Place(NamedTuple):
 _LINE_END: Final = 2
 
 
-# Sets of records that are of one run
+# Sets of records that belong to one run
 
 
 class _Sets:
-    """Puts records together; a set bears the number of the one that has most measurements.
+    """Joins records into sets; a set has the number of its record with the most measurements.
 
     Parameters
     ----------
     found
         All records.
     candidates
-        Those that may be of one run with others.
+        The records that may belong to one run with others.
     """
 
     def __init__(self, found: Found, candidates: Numbers) -> None:
@@ -288,10 +289,10 @@ class _Sets:
         self._dates = [date.to_numpy() for date in dates]
 
     def join(self, several: Sequence[_Pairs], enough: int | None, *, by_main: bool = False) -> None:
-        """Put pairs together whose measurements agree by so many digits; all of them where none is asked for.
+        """Join pairs whose measurements agree by enough digits, or all pairs if `enough` is ``None``.
 
-        `by_main`, of records that are together the most complete one is compared instead: a coarse print can agree
-        with several that differ. Copies are among the first pairs, and need not be compared with more.
+        With `by_main`, the most complete record of a set is compared on behalf of its members, because a coarse print
+        can agree with several runs that differ. Copies are among the first pairs, so that they need few comparisons.
         """
         apart: dict[int, tuple[int, str]] = {}
         for some in (several[:1], several[1:]):
@@ -315,16 +316,16 @@ class _Sets:
         return np.asarray(pairs[:, 0] * len(self._set_of) + pairs[:, 1])
 
     def _new(self, pairs: _Pairs, done: Numbers) -> _Pairs:
-        """Return those of some pairs that are not together, each once, but for some that are done."""
+        """Return the distinct pairs that are not in one set yet, except those already done."""
         sets = self._set_of[pairs]
         codes = np.sort(self._codes(np.sort(pairs[sets[:, 0] != sets[:, 1]], axis=1)))
-        codes = codes[np.diff(codes, prepend=-1) > 0]  # `np.unique` hashes them, which takes several times as long
+        codes = codes[np.diff(codes, prepend=-1) > 0]  # `np.unique` hashes, which takes several times as long
         if len(done):
             codes = codes[np.isin(codes, done, assume_unique=True, invert=True, kind="sort")]
         return np.stack(np.divmod(codes, len(self._set_of)), axis=1)
 
     def _join(self, one: int, other: int, apart: dict[int, tuple[int, str]]) -> None:
-        """Put two sets together, unless something known sets them apart."""
+        """Join two sets unless a known fact distinguishes them."""
         known, of_other = self._known[one], self._known[other]
         difference = known.difference(of_other)
         if difference is not None:
@@ -337,7 +338,7 @@ class _Sets:
         apart.pop(other, None)
 
     def _learn(self, records: set[int]) -> None:
-        """Look up what is known of some records."""
+        """Look up the known facts of records."""
         new = sorted(number for number in records - self._known.keys() if self._set_of[number] == number)
         runs, facts = (
             frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
@@ -346,7 +347,7 @@ class _Sets:
             self._known[number] = _Known(run, known, self._found.settings[number])
 
     def _remark(self, apart: dict[int, tuple[int, str]]) -> None:
-        """Warn of records with the same measurements that are said to be of different runs."""
+        """Warn about records that have the same measurements but are stated to be of different runs."""
         seconds = np.array([number for number in apart if number not in self._remarked], dtype=np.int64)
         for second in seconds[self._prints.tells_enough(seconds)].tolist():
             first, difference = apart[second]
@@ -358,7 +359,7 @@ class _Sets:
             self._remarked.add(second)
 
     def _tolerance(self, one: Numbers, other: Numbers) -> NDArray[np.float64]:
-        """Return which share of the measurements of pairs may differ: few where both bear the same date."""
+        """Return the share of the measurements of pairs that may differ: more than none if their dates are equal."""
         of_date = np.zeros(len(one), dtype=np.bool_)
         for dates in self._dates:
             of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
@@ -373,7 +374,7 @@ class _Sets:
 
 
 class _Known:
-    """What is known of the records of one run, which grows with each of them."""
+    """The known facts about the records of one run, to which each record adds."""
 
     OF_RUN: Final = ("filesystem", "host", "started_at", "ended_at", "identity")
 
@@ -381,7 +382,7 @@ class _Known:
         facts |= {name: run[name] for name in ("filesystem", "host") if run[name]}
         facts |= {"beginning": run["started_at"], "end": run["ended_at"], "source": None, "name": None}
         self._facts = {name: value for name, value in facts.items() if value is not None}
-        # What can have several values, of which some are known of a record that is not whole.
+        # Facts that can have several values; an incomplete record may only have some of them.
         self._values: dict[str, set[str]] = defaultdict(set)
         words = run["identity"] or []
         of_outside = ((item.key, item.value) for item in settings)
@@ -394,7 +395,7 @@ class _Known:
             self._values[name] |= values
 
     def difference(self, other: _Known) -> str | None:
-        """Name what is known of both and differs."""
+        """Return the name of a fact that is known for both and differs, or ``None``."""
         for name in self._facts:
             if name in other._facts and not _is_same_fact(name, self._facts[name], other._facts[name]):
                 return name
@@ -405,11 +406,11 @@ class _Known:
 
 
 _SAME_TIME: Final = timedelta(seconds=2)
-"""A tool takes the time anew for each format in which it prints a run."""
+"""A tool reads the clock again for each format in which it prints a run."""
 
 
 def _is_same_fact(name: str, one: Any, other: Any) -> bool:
-    if name == "host":  # tables cut long names off
+    if name == "host":  # tables truncate long names
         return bool(one.startswith(other) or other.startswith(one))
     if isinstance(one, datetime) and isinstance(other, datetime):
         return abs(one - other) <= _SAME_TIME
