@@ -1,4 +1,4 @@
-"""A dataset as one long table: a row for each measurement, with its run's columns and settings beside it."""
+"""A dataset as one long table: a row for each measurement, with the columns and settings of its run."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def flat(frames: Mapping[str, pl.LazyFrame], settings: Sequence[str]) -> pl.Lazy
 
 _OF_RUN: Final = {"scope": pl.lit(None, SCHEMAS["settings"]["scope"]), "part": pl.lit(None, pl.String)}
 _UNNAMED: Final = pl.lit("\0")
-"""A part of which no setting is told."""
+"""A part that no setting names."""
 
 
 def _with_setting(table: pl.LazyFrame, settings: pl.LazyFrame, key: str) -> pl.LazyFrame:
-    """Add what is told of a key in the place of each row.
+    """Add the value of a key for the place of each row.
 
-    That is asked of the places that settings name, and of others of their scope and of their run: so measurements
-    are looked at once, and of a large dataset only those are read that a later filter keeps.
+    Values are looked up for the places that settings name, then for their scope, and then for their run. The
+    measurements are therefore joined only once, and a later filter can limit what is read of a large dataset.
     """
     named = settings.filter(pl.col("part").is_not_null()).select(PLACE).unique()
     unnamed = named.with_columns(part=_UNNAMED).unique()
@@ -59,14 +59,14 @@ def _with_setting(table: pl.LazyFrame, settings: pl.LazyFrame, key: str) -> pl.L
 
 
 def told_of(places: pl.LazyFrame, settings: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the value of each key in each place, by the strongest origin that tells it; several are joined.
+    """Return the value of each key in each place, from the strongest origin that states it; several are joined.
 
-    A place's own settings come before those of its run. What another job says is not that of this one.
+    The settings of a place take precedence over those of its run. The settings of one job never apply to another.
     """
     is_of_scope = (pl.col("scope") == pl.col("scope told")) & pl.col("part").is_not_null()
     is_own = is_of_scope & pl.col("part").eq_missing(pl.col("part told"))
     is_of_run = ~is_of_scope | pl.col("part told").is_null()
-    # Origins are an Enum in the order of their strength, so that the least one is the strongest.
+    # Origins are an Enum in descending order of strength, so the smallest one is the strongest.
     strength = pl.col("origin").to_physical() + pl.when(is_own).then(0).otherwise(len(ORIGINS))
     return (
         places.join(settings, on="run_id", suffix=" told", maintain_order="left_right")

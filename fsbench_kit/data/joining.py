@@ -1,4 +1,4 @@
-"""Joins datasets: those that were written, and that of the logs read beside them."""
+"""Joins datasets: those read from disk with each other and with that of newly read logs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fsbench_kit.model.records import Diagnostic
 
 
 def joined(datasets: Sequence[Dataset]) -> Dataset:
-    """Put datasets together, of which there is at least one; a run that several of them have counts once.
+    """Join one or more datasets; a run that several of them have counts once.
 
-    It is the same run where everything is equal that is known of it, but for the folder in which its log stood.
+    Runs are the same if everything known about them is equal, except for the folder of the log.
     """
     some = [data for data in datasets if not (data.runs.is_empty() and data.diagnostics.is_empty())]
     return reduce(_with, some or datasets[:1])
@@ -34,18 +34,18 @@ def added(runs: pl.DataFrame, diagnostics: pl.DataFrame, other: Dataset, ids: se
     Parameters
     ----------
     runs, diagnostics
-        Those of the one to which it is added, or as many of them as could be the same.
+        The runs and diagnostics of the existing dataset, or as many of them as could be the same.
     other
-        The dataset that is added.
+        The dataset to add.
     ids
-        Those that are taken; the ids that its runs get are added to them.
+        The ids in use; the ids of the added runs are added to them.
     """
     known = _facts(runs)
     new = other.runs.filter(~_facts(other.runs).is_in(known.implode()))
     counted = other.runs.join(new, on="run_id", how="anti", maintain_order="left")["source"].unique(
         maintain_order=True
     )
-    # What is said of a log whose runs are known is known as well.
+    # The diagnostics of a log whose runs are all known are known as well.
     said = other.diagnostics.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
     same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
     said = pl.concat([diagnostics_of((source, same) for source in counted), said])
@@ -54,13 +54,13 @@ def added(runs: pl.DataFrame, diagnostics: pl.DataFrame, other: Dataset, ids: se
 
 
 def beside(whole: Dataset, other: Dataset) -> Dataset:
-    """Put the runs of a dataset, and what belongs to them, beside those of another; none of them is the same."""
+    """Concatenate two datasets, with everything that belongs to their runs; none of these is the same."""
     other = _with_free_ids(set(whole.runs["run_id"]), other)
     return Dataset(**{name: pl.concat([frame, other.frames[name]]) for name, frame in whole.frames.items()})
 
 
 def _with_free_ids(ids: set[str], data: Dataset) -> Dataset:
-    """Return runs, and what belongs to them, with ids that are not taken, and take these."""
+    """Return a dataset whose runs have ids that are not in use yet, and mark these as used."""
     names = {}
     for run_id in data.runs["run_id"]:
         stem, _, ordinal = run_id.rpartition("-")
@@ -77,6 +77,6 @@ def _with_free_ids(ids: set[str], data: Dataset) -> Dataset:
 
 
 def _facts(runs: pl.DataFrame) -> pl.Series:
-    """Return what is known of each run, apart from where its log stands on the disk."""
+    """Return what is known about each run, except for the folder of its log."""
     name = pl.col("source").str.split("/").list.last()
     return runs.select(pl.struct(pl.exclude("run_id", "source"), name.alias("file"))).to_series()

@@ -1,4 +1,4 @@
-"""Datasets side by side: each is a group of its own, under a label, and that is what they are compared by."""
+"""Datasets as labelled groups that are compared with each other."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     Labelled: TypeAlias = Mapping[str, Dataset | str | PathLike[str]]
 
 GROUP: Final = "group"
-"""The setting that has the label of a run's group."""
+"""The setting with the label of a run's group."""
 
 
 def labelled(groups: Labelled) -> Dataset:
-    """Put datasets side by side, the runs of each with its label as the setting ``group``.
+    """Join datasets; the runs of each get its label as the setting ``group``.
 
     Parameters
     ----------
     groups
-        Label -> what `fsbench_kit.read` takes, or what it returned.
+        The labels, each with an input of `fsbench_kit.read` or a dataset.
 
     Raises
     ------
     RequestError
-        If there are fewer than two, or one run stands in two of them.
+        If there are fewer than two groups, or a run is in two of them.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _with_label(data: Dataset, label: str) -> Dataset:
 
 
 def _refuse_shared_runs(datasets: Mapping[str, Dataset]) -> None:
-    """Refuse runs that stand in two groups: equal bytes with a date, or in one file, are one run."""
+    """Raise if a run is in two groups: equal bytes with a date, or in one file, are one run."""
     runs = pl.concat(
         data.runs.select("sha256", "started_at", "ended_at", "source", group=pl.lit(label))
         for label, data in datasets.items()

@@ -1,4 +1,4 @@
-"""Runs that were launched: a folder with their logs, and beside these what the launch recorded, ``run.json``."""
+"""Launched runs: a folder with their logs and the record of the launch, ``run.json``."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 
 
 class RunCondition(BaseModel):
-    """What may spoil a run's figures: a key of `fsbench_kit.model.vocabulary.DIAGNOSTICS`, and a sentence."""
+    """Something that may spoil the figures of a run: a key of `fsbench_kit.model.vocabulary.DIAGNOSTICS` and a text."""
 
     code: Annotated[str, StringConstraints(min_length=1)]
     message: str
 
     @property
     def diagnostic(self) -> Diagnostic:
-        """The condition as a remark on the run."""
+        """The condition as a diagnostic of the run."""
         if self.code in DIAGNOSTICS:
             return Diagnostic(code=self.code, message=self.message)
         return Diagnostic(code="UNKNOWN_CONDITION", message=f"The run's record says {self.code}: {self.message}")
 
 
 class RunFacts(BaseModel):
-    """A run's ``run.json``: what its launch recorded of it. Keys that are not read here are for people."""
+    """The ``run.json`` of a run: what its launch recorded. Keys that are not listed here are for people only."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,7 +63,7 @@ class RunFacts(BaseModel):
 
 
 def run_facts(folder: Path) -> RunFacts:
-    """Return what a launch recorded of a run.
+    """Return what the launch recorded about a run.
 
     Raises
     ------
@@ -79,13 +79,13 @@ def run_facts(folder: Path) -> RunFacts:
 
 
 def log_names(folder: Path, facts: RunFacts) -> list[str]:
-    """Return the names of a run's logs: those that were recorded, and the log files that fio wrote beside them."""
+    """Return the names of a run's logs: those recorded, and the log files that fio wrote next to them."""
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if is_fio_log(entry))]
     return list(dict.fromkeys(names))
 
 
 def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], facts: RunFacts) -> Iterator[Log]:
-    """Add to a run's logs, whose names are given, what its launch recorded, and hold them against their hashes."""
+    """Add what the launch recorded to the logs of a run, given their names, and check their hashes."""
     if facts.version is not None and facts.version > RUN_SCHEMA:
         message = (
             f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
@@ -125,14 +125,14 @@ _OF_RUNS: Final = {
 
 
 def _command(argv: Sequence[str]) -> str:
-    """Write a command line without the folders of programs, which tell of a person's machine and not of a run."""
+    """Return a command line without the folders of programs, which describe the user's machine rather than the run."""
     return " ".join(Path(word).name if word.startswith("/") else word for word in argv)
 
 
 def _samples(folder: Path, facts: RunFacts) -> tuple[tuple[Block, ...], list[Diagnostic]]:
-    """Return the series of what the launch has sampled of the machine, and what is to be said of them."""
+    """Return the series that the launch sampled from the machine, and their diagnostics."""
     if SAMPLES_FILE not in facts.sha256:
-        return (), []  # of a launch that took none
+        return (), []  # the launch took none
     path = folder / SAMPLES_FILE
     try:
         with opened(path) as file:
@@ -146,12 +146,12 @@ def _samples(folder: Path, facts: RunFacts) -> tuple[tuple[Block, ...], list[Dia
 
 
 def _changed(path: Path, recorded: str | None) -> Diagnostic | None:
-    """Hold a file, as it is on disk, against the hash that was recorded of it."""
+    """Return a diagnostic if a file on disk does not have the hash that was recorded for it."""
     try:
         with opened(path) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return None  # which is said when it is read
+        return None  # reading it reports the error
     message = "The file's SHA-256 is not the one that was recorded when it was made."
     return None if found == recorded else Diagnostic(code="CHANGED_SINCE_RECORDED", message=message)
 

@@ -1,4 +1,4 @@
-"""A file as a source of runs: what was read of it, with what is known of that from outside the file."""
+"""A file as a source of runs: what was read of it, and what is known about it from elsewhere."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ StudyOrigin = Literal["published", "recorded", "launched"]
 
 @dataclass(slots=True, kw_only=True)  # one is made for each file, and of frozen ones that takes five times as long
 class Log:
-    """What was read of a file, with what is known of its runs from outside the file.
+    """What was read of a file, and what is known about its runs from outside the file.
 
     Attributes
     ----------
     source
-        The file's path, as people name it.
+        The path of the file, as given by the user.
     name
         Its path within its study.
     part
-        What was read of it.
+        What was read of the file.
     records, data, sha256
-        Or else records that were made of it, and the bytes that identify their runs, or the hash of these.
+        Alternatively, records made from the file, and the bytes that identify their runs or the hash of these.
     settings
-        Settings that hold for every run of the file, from the study or the launch.
+        Settings of all runs in the file, from the study or the launch.
     filesystem_settings
-        Settings that hold for the runs on one filesystem.
+        Settings of the runs on each filesystem.
     beside
-        Series of what was measured beside the first of its runs.
+        Series that were measured beside the first of its runs.
     tool_version, filesystem, ...
-        Facts that stand in for what the log itself does not say.
+        Facts that apply if the log itself does not state them.
     """
 
     source: str
@@ -70,27 +70,27 @@ class Log:
 
     @property
     def has_runs(self) -> bool:
-        """Whether there is a run in what was read of the file."""
+        """Whether the file has any run."""
         return self.part is not None and len(self.part.runs) > 0
 
 
 @dataclass(slots=True, kw_only=True)
 class FioLog(Log):
-    """A log file of fio, which is one of those of its run, and is not held in memory."""
+    """A log file of fio, one of possibly several of its run, which is not held in memory."""
 
     file: LogFile
 
     @property
     def has_runs(self) -> bool:
-        """Whether there is a run: each is of one."""
+        """Whether the file has any run; fio log files always do."""
         return True
 
 
 def log_with(path: Path | str, code: str, message: str) -> Log:
-    """Return what is to be said of a file or folder that gives no run."""
+    """Return a log that consists of one diagnostic about a file or folder without runs."""
     return Log(source=str(path), records=[Diagnostic(code=code, message=message)])
 
 
 def is_fio_log(path: Path) -> bool:
-    """Whether a path is that of a log file of fio."""
+    """Whether a path is that of a fio log file."""
     return path.is_file() and log_file(path) is not None

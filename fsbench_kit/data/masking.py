@@ -1,7 +1,7 @@
-"""Masks what says whose machine it was: homes, users and hosts.
+"""Masks names that identify the owner of a machine: homes, users and hosts.
 
-What is masked is what this machine says of itself, what launches have recorded of theirs, and what stands in a
-place where only such a name can stand: after ``/home/``, or second in what ``uname -a`` prints.
+The names come from this machine, from the records of launches, and from places where only such a name can appear:
+after ``/home/``, or second in the output of ``uname -a``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _HOME: Final = re.compile(r"/(?:home|Users)/(?P<user>[A-Za-z0-9_][\w.-]*)|(?<![\w.-])/root(?=/)")
 _UNAME: Final = re.compile(r"\bLinux (?P<host>[A-Za-z0-9][\w.-]*) \d+\.\d+[\w.+-]* #")
 _NOBODY: Final = frozenset({"root", "user", "localhost", "host"})
-"""Names that tell nothing."""
+"""Names that identify nobody."""
 _WORDS: Final = frozenset(
     {"run_id", "sha256", "tool", "filesystem", "operation", "metric", "statistic", "unit", "key"}
 )
-"""Columns of a dataset that hold words of the kit, which may be the name of a host, too."""
+"""Columns of a dataset that contain words of the kit, which may also be names of hosts."""
 _LIST: Final = pl.List(pl.String)
 
 
@@ -40,23 +40,23 @@ class Mask:
     Attributes
     ----------
     hosts
-        Those that are known, in order.
+        The known hosts, in order.
     users
-        Those that are known.
+        The known users.
     """
 
     hosts: list[str] = field(default_factory=lambda: [platform.node()])
     users: list[str] = field(default_factory=lambda: [_user()])
 
     def learn(self, files: Iterable[Path]) -> None:
-        """Learn the hosts of launched runs whose records are among some files."""
+        """Learn the hosts of launched runs whose records are among the files."""
         for path in files:
             if path.name == RUN_FILE:
                 with suppress(OSError, ValueError, LookupError, TypeError):
                     self.hosts.append(str(json.loads(path.read_bytes())["host"]))
 
     def learn_runs(self, runs: pl.DataFrame, settings: pl.DataFrame) -> None:
-        """Learn the hosts of a dataset's runs."""
+        """Learn the hosts of the runs of a dataset."""
         self.hosts += runs["host"].drop_nulls().unique(maintain_order=True).to_list()
         self.hosts += settings.filter(key="host")["value"].unique(maintain_order=True).to_list()
 
@@ -77,7 +77,7 @@ class Mask:
         return text
 
     def over(self, value: Any) -> Any:
-        """Mask all texts in what JSON holds, names of keys included."""
+        """Mask all texts in a JSON value, including keys."""
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):
@@ -85,10 +85,10 @@ class Mask:
         return [self.over(inner) for inner in value] if isinstance(value, list) else value
 
     def frames(self, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-        """Mask the texts in frames; what one of them tells is masked in all."""
+        """Mask the texts in frames; a name found in one frame is masked in all."""
         texts = {text for frame in frames.values() for column in _free(frame) for text in _texts(frame[column])}
         for text in texts:
-            self(text)  # whose names are known from here on
+            self(text)  # learns the names in it
         changed = {text: masked for text in texts if (masked := self(text)) != text}
         return {
             name: frame.with_columns(
@@ -101,19 +101,19 @@ class Mask:
         }
 
     def rewrite(self, file: Path) -> None:
-        """Mask a file of JSON, such as a notebook, where it is."""
+        """Mask a JSON file, such as a notebook, in place."""
         if file.is_file():
             content = json.loads(file.read_text(encoding="utf-8"))
-            self.over(content)  # whose names are known from here on
+            self.over(content)  # learns the names in it
             file.write_text(json.dumps(self.over(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def content(self, content: bytes) -> bytes:
-        """Mask the content of a file; what is no text in it stays as it is."""
+        """Mask the content of a file; bytes that are not text remain unchanged."""
         return self(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
 
 def _free(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that may hold any text."""
+    """Return the columns that may contain any text."""
     return [name for name, kind in frame.schema.items() if kind in (pl.String, _LIST) and name not in _WORDS]
 
 
@@ -124,5 +124,5 @@ def _texts(column: pl.Series) -> Iterator[str]:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # a number without a name
+    except (OSError, KeyError):  # a user id without a name
         return ""

@@ -1,4 +1,4 @@
-"""Proposes what names of files could mean: the template that would read them, for people to accept or change."""
+"""Proposes what file names could mean: a template that would read them, for people to accept or change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fsbench_kit.model.parsing import parse
 
 
 class Proposal(NamedTuple):
-    """A template that would fit names, what it would say of some of them, and those that it would not fit."""
+    """A template that fits names, with what it says about some of them, and the names that it does not fit."""
 
     template: str
     examples: list[tuple[str, dict[str, str]]]
@@ -20,14 +20,14 @@ class Proposal(NamedTuple):
 
 
 def proposed(paths: Iterable[PurePath]) -> Proposal | None:
-    """Propose a template for names of which most are built alike; ``None`` where they are not, or do not differ.
+    """Propose a template for names that mostly follow one pattern; ``None`` if they do not, or do not differ.
 
-    Folders belong to names as far as these are alike without them, or as folders vary and hold several files.
-    Where each folder holds files of several kinds under the same names, the folders alone are the names.
-    Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions,
-    hosts such as ``db-prod-1``, and words such as ``seq-read`` and ``io_uring``. What is the same in all of them
-    stays. What differs is a key: a known filesystem, a size, a number behind ``qd``, ``t``, ``run`` or ``node``, a
-    pattern, a date; and the rest is ``name1``, ``name2``, ... for people to rename.
+    Folders are part of the names if these are not unique without them, or if folders vary and contain several files.
+    If each folder contains files of several kinds under the same names, the template only reads the folders. Names are
+    split at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but dates, versions, hosts such as
+    ``db-prod-1``, and words such as ``seq-read`` and ``io_uring`` stay whole. Parts that are the same in all names are
+    kept. Parts that differ become keys: a known filesystem, a size, a number after ``qd``, ``t``, ``run`` or ``node``,
+    a pattern, a date; all others become ``name1``, ``name2``, ... for people to rename.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
 
 
 def _of_folders(files: Sequence[PurePath]) -> Proposal | None:
-    """Propose what folders could mean, if each name of a file stands in several of them."""
+    """Propose what folders could mean, if each file name appears in several of them."""
     first = {str(path.parent): path.name for path in reversed(files)}
     if len(first) < 2 or min(Counter(path.name for path in files).values()) < 2:
         return None
@@ -59,7 +59,7 @@ def _of_folders(files: Sequence[PurePath]) -> Proposal | None:
 
 
 def _telling(files: Sequence[PurePath], folders: int) -> int:
-    """Return how many folders above say something: all from the first that varies and holds several files."""
+    """Return how many parent folders matter: all from the first one that varies and contains several files."""
     if len({len(path.parts) for path in files}) > 1:
         return 0
     above = list(zip(*(path.parts[: -1 - folders] for path in files), strict=True))
@@ -97,14 +97,14 @@ _WHOLE: Final = (
     rf"{_DATE}|(?<![^\W_])(?:{_MIX}|{_PATTERN}|{_ENGINE}|{_SCHEDULER}|{_SYSTEM}|{_HOST}|{_NFS}"
     rf"|(?:kernel|linux)?{_VERSION})(?![^\W_])"
 )
-"""What separators stand in, and do not separate."""
+"""Words that contain separators without being split at them."""
 _SEPARATOR: Final = re.compile(
     rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].@#+~]+|(?<=\d)(?=t\d+(?![^\W_])))", re.IGNORECASE
 )
 
 
 def _parts(name: str) -> list[str]:
-    """Return the parts of a name, and between them what separates them."""
+    """Return the parts of a name, with the separators between them."""
     parts = [""]
     end = 0
     for found in _SEPARATOR.finditer(name):
@@ -149,14 +149,14 @@ def _proposal(names: list[str]) -> Proposal | None:
 
 
 def _common_word(column: tuple[str, ...]) -> str:
-    """Return the letters with which all of some texts begin, if a number follows in each."""
+    """Return the letters that all texts begin with, if a number follows in each."""
     words = {re.match(r"[^\W\d_]*=?", text)[0] for text in column}  # type: ignore[index]
     (word, *others) = words
     return word if not others and all(text[len(word) :][:1].isdigit() for text in column) else ""
 
 
 def _tell_rounds(columns: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a part says that it is the round, so that no number alone is one."""
+    """Whether some part is labelled as the round, so that a bare number is not taken as one."""
     words = {word for key, known, _ in _FORMS if key == "round" for word in known if word}
     varied = [place for place, column in enumerate(columns) if place % 2 == 0 and len(set(column)) > 1]
     within = {_common_word(columns[place]).rstrip("=").lower() for place in varied}
@@ -165,7 +165,7 @@ def _tell_rounds(columns: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
-    """Return the key that a part of names has by its values and a word before it, as in ``run3`` or ``run_3``."""
+    """Return the key for a part of names, given its values and the word before it, as in ``run3`` or ``run_3``."""
     for word in before:
         for key, words, form in _FORMS:
             if key not in used and word.lower() in words and all(map(form.fullmatch, values)):
@@ -176,7 +176,7 @@ def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
 
 
 def _are_amounts(values: Sequence[str]) -> bool:
-    """Whether numbers go up in steps as depths, threads or shares do (1, 4, 16; 50, 100), and not one by one."""
+    """Whether numbers increase in steps, as depths, threads or shares do (1, 4, 16; 50, 100), and not one by one."""
     numbers = {int(value) for value in values}
     if len(numbers) > max(numbers) - min(numbers):
         return False
@@ -219,4 +219,4 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("round", _ROUND, _NUMBER),
     ("round", ("",), re.compile(r"\d{1,3}")),
 )
-"""Key, the words that may stand before its values, and how its values look; the first that fits is taken."""
+"""Keys, the words that may precede their values, and the form of the values; the first that fits is used."""

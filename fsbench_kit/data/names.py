@@ -1,8 +1,8 @@
-"""What the names of files and folders say of runs: by a template, or by themselves where they hold ``key=value``.
+"""What the names of files and folders say about runs: by a template, or without one as ``key=value``.
 
 A template is a name with keys in braces, ``{filesystem}_{workload}_bs{block_size}_run{round}.json``; one with
-slashes is about the folders too. Keys are columns of runs, settings, or words of one's own, which become settings
-under that name. A name says what a log does not, and nothing against it.
+slashes also covers folders. Keys are columns of runs, settings, or words of the user's choice, which become settings
+with that name. A name only adds what a log does not say, and never overrides it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ NOTHING: Final = Named({}, ())
 
 
 def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
-    """Add to a log what its name says, by templates or by itself, and nobody else does.
+    """Yield a log with what its name adds to it, by templates or by itself.
 
-    That a name fits no template is said beside it.
+    If the name fits no template, a diagnostic precedes the log.
     """
     if not log.has_runs or not (templates or _may_say(log.source)):
         yield log
@@ -56,13 +56,13 @@ def said_by(templates: Iterable[NameTemplate], path: PurePath) -> Named | None:
 
 
 def with_named(log: Log, named: Named) -> Log:
-    """Add to a log what its name says and nobody else does."""
+    """Return a log with the facts and settings of its name; facts that it already has take precedence."""
     facts = {name: value for name, value in named.facts.items() if getattr(log, name) is None}
     return replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
 
 
 def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
-    """Add to a log what its reader assumes and nothing tells; that it is assumed is said beside it."""
+    """Yield a log with what the user assumes and nothing else states, preceded by a diagnostic that says so."""
     if not isinstance(assume, Mapping):
         raise RequestError(f"{assume!r} cannot be assumed", hint='Give keys and values: {"fio_version": "3.1"}.')
     known = {str(key): str(value) for key, value in assume.items()}
@@ -82,13 +82,13 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
 
 
 def not_fitting(log: Log, templates: Sequence[NameTemplate]) -> Log:
-    """Return what is to be said of a log whose name fits no template."""
+    """Return the diagnostic of a log whose name fits no template."""
     message = f"Its name does not fit {' or '.join(map(str, templates))}, and says nothing of its runs."
     return log_with(log.source, "NAME_DOES_NOT_FIT", message)
 
 
 def templates_of(names: str | Iterable[str] | None) -> tuple[NameTemplate, ...]:
-    """Return the templates that were given."""
+    """Return the given templates."""
     several = names if isinstance(names, Iterable) and not isinstance(names, str) else [names] if names else []
     return tuple(NameTemplate(text) for text in several)
 
@@ -99,12 +99,12 @@ class NameTemplate:
     Parameters
     ----------
     text
-        Such as ``{filesystem}/{workload}_run{round}.json``. What may be anything is ``{}``.
+        A template such as ``{filesystem}/{workload}_run{round}.json``. ``{}`` matches anything.
 
     Raises
     ------
     RequestError
-        If it is no template.
+        If the text is not a template.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def _may_say(path: str) -> bool:
 
 
 def plain_names(path: PurePath) -> Named:
-    """Return what a path says without a template: parts like ``fs=xfs``, and the folders that bench-fio writes.
+    """Return what a path says without a template: by parts like ``fs=xfs``, and by the folders that bench-fio writes.
 
     Examples
     --------
@@ -192,7 +192,7 @@ _ALIASES: Final = {
     "rep": "round",
     "iteration": "round",
 }
-"""Short names that tools and people use for keys, in names that hold ``key=value``."""
+"""Common short names of keys, in names with ``key=value``."""
 
 
 def _named(said: Mapping[str, str | int]) -> Named:
@@ -209,7 +209,7 @@ def _named(said: Mapping[str, str | int]) -> Named:
 
 
 class _Form(NamedTuple):
-    """What parts of names look like, and how they are read."""
+    """The form of a part of a name, and how it is read."""
 
     name: str
     pattern: str
@@ -217,7 +217,7 @@ class _Form(NamedTuple):
 
 
 def _size(text: str) -> str:
-    """Return a size in bytes, as fio reads it: k is 1024.
+    """Return a size in bytes as fio reads it, where k is 1024.
 
     >>> _size("4k"), _size("1MiB"), _size("512B")
     ('4096', '1048576', '512')
@@ -227,7 +227,7 @@ def _size(text: str) -> str:
 
 
 def _count(text: str) -> int:
-    """Return a number that may have its unit on either side.
+    """Return a number that may have a unit on either side.
 
     >>> _count("qd32"), _count("8jobs"), _count("007")
     (32, 8, 7)
@@ -246,7 +246,7 @@ _FORMS: Final = {
     **dict.fromkeys(("iodepth", "threads", "files"), _COUNT),
     **dict.fromkeys(("direct", "sync"), _Form("truth", _ANY.pattern, truth)),
 }
-"""Keys whose values have a form. A name in which they have another does not fit."""
+"""Keys whose values have a certain form; names with other values do not fit."""
 
 
 def _form(key: str) -> _Form:

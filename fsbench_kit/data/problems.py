@@ -1,4 +1,4 @@
-"""Says in plain words what is wrong in a description: a study's, a report's, a run's."""
+"""Explains in plain words what is wrong in a description of a study, a report or a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def problems(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
-    r"""Yield what is wrong with a description of a model, and with which of its keys.
+    r"""Yield what is wrong with a description, and with which of its keys, given the model of the description.
 
     Examples
     --------
@@ -57,7 +57,7 @@ _MUST_BE: Final = {
 
 
 def _place(loc: tuple[int | str, ...]) -> str:
-    """Return a key as TOML has it, with its table."""
+    """Return a key as written in TOML, with its table."""
     *tables, key = [step for step in loc if isinstance(step, str)] or [""]
     name = ".".join(tables)
     where = f"[[{name}]]" if any(isinstance(step, int) for step in loc[:-1]) else f"[{name}]"

@@ -1,4 +1,4 @@
-"""Processes that work for this one, and end with it."""
+"""Worker processes that end with this process."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from typing import Final
 
 @contextmanager
 def processes(workers: int, environment: Mapping[str, str] | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Give processes to work in. They end with this one, and at once where this block fails or is interrupted.
+    """Yield a pool of worker processes. They end with this one, or at once if the block fails or is interrupted.
 
-    They have an environment before they import anything that reads it.
+    The environment is set before they import anything that reads it.
     """
-    # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when the work is done.
+    # Polars restarts interrupted waits (SA_RESTART), so Ctrl-C would only be noticed once the work is done.
     signal.siginterrupt(signal.SIGINT, True)
     with ProcessPoolExecutor(
         workers, mp_context=_Context(), initializer=_begin, initargs=(environment or {},)
@@ -29,14 +29,14 @@ def processes(workers: int, environment: Mapping[str, str] | None = None) -> Ite
         try:
             yield pool
         except BaseException:
-            # What is under way can take minutes; who stops it does not want to wait for it.
+            # The current work can take minutes, which is too long to wait for after an interruption.
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
 
 
 class _Process(SpawnProcess):
-    """A process that does not import the script that is running, which without a guard would begin again there."""
+    """A process that does not import the running script, which would run again there without a guard."""
 
     def start(self) -> None:
         script = sys.modules["__main__"]
@@ -48,13 +48,13 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    """Starts processes anew, because forked ones inherit locks and sockets that others hold."""
+    """Spawns processes, because forked ones inherit locks and sockets that others hold."""
 
     Process = _Process
 
 
 def _begin(environment: Mapping[str, str]) -> None:
-    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
+    """Leave interrupts to the parent, and let the kernel end this process when the parent ends."""
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

@@ -1,6 +1,6 @@
-"""Where a project is, and what a new one starts with: the notebooks, plans and studies that come with the package.
+"""Locates a project, and starts a new one with the notebooks, plans and studies of the package.
 
-A project is a folder with ``notebooks/`` and ``raw_results/``; paths in notebooks and reports start there.
+A project is a folder with ``notebooks/`` and ``raw_results/``; paths in notebooks and reports are relative to it.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from fsbench_kit.model.errors import RequestError
 _PACKAGE: Final = Path(__file__).parents[1]
 
 STARTER: Final = installed if (installed := _PACKAGE / "starter").is_dir() else _PACKAGE.parent
-"""The project that comes with the package: in a wheel within it, in a checkout the checkout itself."""
+"""The project that comes with the package: part of the wheel, or the checkout itself."""
 
 LAUNCHED: Final = Path("raw_results", "runs")
-"""Where studies that are launched go, below the project's root, unless another folder is named."""
+"""The folder for launched studies, relative to the project's root, unless another one is given."""
 
 PARTS: Final = ("notebooks", "plans", "raw_results/published", "raw_results/recorded", "raw_results/replicated")
-"""The folders with which a new project starts."""
+"""The folders of a new project."""
 
 
 def project_root() -> Path:
-    """Return the folder from which every path in a notebook or a report is resolved.
+    """Return the folder to which all paths in a notebook or a report are relative.
 
-    It is the nearest one, from the working directory upwards, that is a project. Where there is none it is the one
-    that comes with the package, so that a notebook works from any directory.
+    It is the nearest project, from the working directory upwards. If there is none, it is the one that comes with the
+    package, so that a notebook works from any directory.
 
     Raises
     ------
     RequestError
-        If there is none at all.
+        If there is no project at all.
     """
     here = Path.cwd()
     for folder in (here, *here.parents, STARTER):
@@ -45,14 +45,14 @@ def project_root() -> Path:
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a folder has what a project has."""
+    """Whether a folder is a project."""
     return (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir()
 
 
 def found(path: str | Path, root: Path = Path()) -> Path:
-    """Return a path below a folder, or what the package has under the same name where it leads nowhere.
+    """Return a path below a folder, or the package's own file of that name if it does not exist.
 
-    So ``plans/quick.toml`` and ``raw_results/published`` work in any folder.
+    This lets ``plans/quick.toml`` and ``raw_results/published`` work in any folder.
     """
     own = STARTER / path
     return own if not (root / path).exists() and _is_part(Path(path)) and own.exists() else root / path
@@ -63,12 +63,12 @@ def _is_part(path: Path) -> bool:
 
 
 def start(folder: Path) -> None:
-    """Copy what a project starts with into a folder.
+    """Copy the content of a new project into a folder.
 
     Raises
     ------
     RequestError
-        If one of the folders is there already, or cannot be written.
+        If one of the folders already exists or cannot be written.
     """
     taken = [part for part in PARTS if (folder / part).exists()]
     if taken:

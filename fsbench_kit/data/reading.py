@@ -50,40 +50,39 @@ def read(
     Parameters
     ----------
     *given
-        Files with logs, study folders, or folders that hold such at any depth: paths, patterns such as
-        ``logs/*.json``, archives such as ``logs.zip``, or URLs such as ``s3://bucket/logs``. Also a log's bytes,
-        and open files. Any of these can stand in lists. A folder that `Dataset.write` or `ingest` wrote gives its
-        data back. A string is always a path: `read_text` reads a log's text.
+        Files with logs, study folders, or folders that contain these at any depth: paths, patterns such as
+        ``logs/*.json``, archives such as ``logs.zip``, or URLs such as ``s3://bucket/logs``; also the bytes of a log,
+        open files, or lists of any of these. A folder written by `Dataset.write` or `ingest` returns its data. A string
+        is always a path; `read_text` reads the text of a log.
     names
-        What the names of files mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
-        ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of one's own, which
-        become settings. What logs or their study say goes before. Of several templates the first counts that fits.
-        Without one, parts such as ``fs=xfs`` are read.
+        What file names mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
+        ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of your own, which become
+        settings. What logs or their study say takes precedence. Of several templates, the first that fits is used.
+        Without a template, parts such as ``fs=xfs`` are read.
     assume
-        What no log tells and its reader knows: ``{"fio_version": "3.1"}`` for latency logs of fio that stand
-        alone, columns of runs, or settings. It is marked as assumed, and what anything else says goes before.
+        What you know and no log states: ``{"fio_version": "3.1"}`` for latency logs of fio without a report,
+        columns of runs, or settings. It is marked as assumed, and anything stated elsewhere takes precedence.
     executor
-        Reads many files beside each other, such as
+        An executor that reads many files in parallel, such as
         ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
     cache
-        Whether files that were read before and have not changed since are taken from the cache; see
-        ``docs/data.md``.
+        Whether to take files that were read before and are unchanged from the cache; see ``docs/data.md``.
 
     Returns
     -------
     Dataset
-        What the logs say. What was odd about them, or kept a file from being read, is in its ``diagnostics``.
+        What the logs say. Anything unusual, and why a file could not be read, is in its ``diagnostics``.
 
     Raises
     ------
     InputError
-        If there is no run in any of them.
+        If none of the inputs has a run.
     RequestError
-        If something was given that can be none of these.
+        If an argument is not a valid input.
 
     Notes
     -----
-    In folders only regular files are read, and each file once, whatever names it has.
+    In folders only regular files are read, and each file once, even if it has several names.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def read(
 
 
 def read_entries(entries: Iterable[tuple[Path, bool]], names: Iterable[str] = ()) -> Dataset:
-    """Read paths, each with whether it was given or found in a folder; there may be no run in them."""
+    """Read paths, each with whether it was given or found in a folder; the result may have no runs."""
     seen: Seen = {}
     items = list(entries)
     found = [
@@ -124,7 +123,7 @@ def _dataset(
     assume: Mapping[str, str] = MappingProxyType({}),
     cached: bool,
 ) -> Dataset:
-    """Read the files among what was found at some items; those of a folder are kept together."""
+    """Read the files found for the given items; those of a folder are cached together."""
     places = [
         (Path(file.path).parent if file is each or not isinstance(item, Path) else item, file)
         for item, each in zip(items, found, strict=True)
@@ -173,7 +172,7 @@ def _dataset(
     marked = marks(runs)
     whole = assembly(own, runs, said, marked)
     if traces is not None:
-        # What could still change unseen is read again the next time.
+        # Files that could still change undetected are read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}
         traces |= dict.fromkeys(unsettled, "")
         with_runs = {log.source for log in logs if log.has_runs}
@@ -183,7 +182,7 @@ def _dataset(
 
 
 def no_run(diagnostics: pl.DataFrame) -> InputError:
-    """Say that there is no run in what was given, and why."""
+    """Return the error that the input has no runs, and why."""
     problems = diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
     lines = [
         f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
@@ -198,7 +197,7 @@ _MOST_SAID: Final = 10
 
 
 def _instead(diagnostics: pl.DataFrame) -> str | None:
-    """Say what to do where there is no run, unless nothing is there, of which is said what is near."""
+    """Suggest what to do if there is no run, unless all paths are missing, whose messages suggest similar names."""
     if "BAD_STUDY" in diagnostics["code"]:
         return "Correct this in the file."
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
@@ -215,7 +214,7 @@ def read_text(text: str) -> Dataset:
     Parameters
     ----------
     text
-        What a tool printed, or anything that holds such: an article, a mail.
+        The output of a tool, or anything that contains it: an article, a mail.
 
     Returns
     -------
@@ -225,7 +224,7 @@ def read_text(text: str) -> Dataset:
     Raises
     ------
     InputError
-        If there is no run in it.
+        If the text has no run.
 
     Examples
     --------
