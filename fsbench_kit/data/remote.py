@@ -1,6 +1,6 @@
-"""Copies what a URL leads to, or an archive holds, to where it can be read as files.
+"""Makes local copies of what URLs and archives contain, so that it can be read as files.
 
-Such a copy has the names of the original, and is kept: of what did not change nothing is fetched again.
+A copy keeps the names of the original and is cached: unchanged files are not fetched again.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _ARCHIVES: Final[dict[str, tuple[str, dict[str, str]]]] = {
     ".tar.bz2": ("tar", {"compression": "bz2"}),
     ".tar.xz": ("tar", {"compression": "xz"}),
 }
-"""How an archive's name ends -> what fsspec calls its kind, and how it is packed."""
+"""The ending of an archive's name, with fsspec's name for its kind and its options."""
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
 _KEPT: Final = "kept.json"
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is a URL, or that of an archive."""
+    """Whether a path is a URL or an existing archive."""
     return bool(_URL.match(path)) or (_archive(path) is not None and os.path.lexists(path))
 
 
 def fetched(url: str) -> Path:
-    """Return the local copy of what a URL or an archive's path leads to, made now as far as it is not there yet.
+    """Return the local copy of what a URL or an archive contains, fetching what is missing or has changed.
 
     Parameters
     ----------
     url
-        ``s3://bucket/logs``, ``https://host/article.html``, ``https://host/logs/`` for the folder of that page,
-        ``logs.zip``, or whatever else fsspec knows.
+        ``s3://bucket/logs``, ``https://host/article.html``, ``https://host/logs/`` for the folder listed there,
+        ``logs.zip``, or anything else that fsspec supports.
 
     Raises
     ------
     InputError
-        If nothing can be fetched from there.
+        If nothing can be fetched.
     """
     try:
         return _copied(url)
@@ -67,10 +67,10 @@ def fetched(url: str) -> Path:
 
 
 def _copied(url: str, *, whole: bool = False) -> Path:
-    """Bring the local copy up to date: of what an archive holds, or of the whole archive."""
+    """Update the local copy of an archive's content, or of the archive itself if `whole`."""
     archive = None if whole else _archive(url)
     if archive is not None and _URL.match(url):
-        # Many web servers support no range requests, so an archive cannot be opened in place.
+        # Many web servers do not support range requests, so an archive cannot be opened in place.
         return _copied(str(_copied(url, whole=True)))
     address = url if _URL.match(url) else str(Path(url).absolute())
     system, start = _filesystem(address, archive)
@@ -83,7 +83,7 @@ def _copied(url: str, *, whole: bool = False) -> Path:
     copies = {name: files / _below(_plain(system, name), top.parent if is_file else top) for name in found}
     if archive is None:
         stamps = {name: _stamp(info) for name, info in found.items()}
-    else:  # a file in it can be another one and bear the same size and date
+    else:  # a changed file in an archive can have the same size and date
         outer, path = _filesystem(address, None)
         stamps = dict.fromkeys(found, _stamp(outer.info(path)))
     for gone in {path for path in files.rglob("*") if path.is_symlink() or not path.is_dir()} - {*copies.values()}:
@@ -102,7 +102,7 @@ def _copied(url: str, *, whole: bool = False) -> Path:
 
 
 def _filesystem(address: str, archive: str | None) -> tuple[AbstractFileSystem, str]:
-    """Return what an address leads to, as fsspec has it, or what the archive there holds."""
+    """Return the fsspec filesystem and path of an address, or of the content of the archive there."""
     options = {}
     if archive is not None:
         kind, packed = _ARCHIVES[archive]
@@ -112,7 +112,7 @@ def _filesystem(address: str, archive: str | None) -> tuple[AbstractFileSystem, 
 
 
 def _fetch(system: AbstractFileSystem, copies: Mapping[str, Path], files: Path) -> None:
-    """Fetch files, each of which is put in its place when it is whole: another process may be reading them."""
+    """Fetch files; each is moved into place once it is complete, since another process may be reading it."""
     for parent in {copy.parent for copy in copies.values()}:
         parent.mkdir(parents=True, exist_ok=True)
     links = {name: target for name, target in _links(system).items() if name in copies}
@@ -132,11 +132,11 @@ def _fetch(system: AbstractFileSystem, copies: Mapping[str, Path], files: Path) 
 
 
 _NOTHING: Final = "leads-out-of-the-archive"
-"""Where a link leads instead, of which is then said that it leads to nothing."""
+"""The target of links that lead out of an archive; reading them reports that they lead to nothing."""
 
 
 def _links(system: AbstractFileSystem) -> dict[str, str]:
-    """Return the symbolic links in a tar archive, which fsspec takes for files, and where they lead."""
+    """Return the symbolic links in a tar archive, which fsspec treats as files, and their targets."""
     members = getattr(system, "tar", ())
     return {re.sub("/+", "/", member.name): member.linkname for member in members if member.issym()}
 
@@ -148,22 +148,22 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _archive(url: str) -> str | None:
-    """Return how the name of an archive ends; ``None`` where it is none."""
+    """Return the ending of an archive's name, or ``None`` if it is not an archive."""
     return next((end for end in _ARCHIVES if url.lower().endswith(end) and not Path(url).is_dir()), None)
 
 
 def _home() -> Path:
-    """Return where copies are kept."""
+    """Return the folder for copies."""
     home = os.environ.get("XDG_CACHE_HOME") or (f"{os.environ['HOME']}/.cache" if "HOME" in os.environ else None)
     return Path(home or tempfile.gettempdir(), "fsbench_kit-fetched")
 
 
 def _files(system: AbstractFileSystem, start: str) -> dict[str, dict[str, Any]]:
-    """Return what is known of each file below a folder."""
+    """Return the details of each file below a folder."""
     found: dict[str, dict[str, Any]] = system.find(start, detail=True)
     if not _is_web(system):
         return found
-    # A page that lists a folder links to its other orders, too; and it does not say which of the files are new.
+    # A directory listing also links to its other sort orders, and does not show which files are new.
     return {name: system.info(name) for name in found if "?" not in name}
 
 
@@ -172,7 +172,7 @@ def _is_web(system: AbstractFileSystem) -> bool:
 
 
 def _plain(system: AbstractFileSystem, name: str) -> PurePosixPath:
-    """Return a path as people write it: in an address ``%20`` is a blank."""
+    """Return a readable path; web addresses write a blank as ``%20``."""
     return PurePosixPath(unquote(name) if _is_web(system) else name)
 
 
@@ -184,12 +184,12 @@ def _below(name: PurePosixPath, top: PurePosixPath) -> PurePosixPath:
 
 
 def _name(url: str) -> str:
-    """Return a short name for a folder, by which a person knows it."""
+    """Return a short, recognisable name for a folder."""
     return re.sub(r"[^\w.-]+", "_", url.rstrip("/").rpartition("/")[2])[:60]
 
 
 def _stamp(info: dict[str, Any]) -> str | None:
-    """Return what is another one if a file is; ``None`` where nothing tells that."""
+    """Return a stamp that changes with the file; ``None`` if nothing indicates a change."""
     if not info.keys() & _TELLING:
         return None
     return hashlib.sha256(repr(sorted(info.items())).encode()).hexdigest()

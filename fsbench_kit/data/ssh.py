@@ -1,7 +1,7 @@
-"""Other hosts as executors: each has a process that the system's ``ssh`` starts, and that is sent what to do.
+"""Uses other hosts as executors: each has a process that is started by the system's ``ssh`` and receives calls.
 
-Functions and what they return travel as pickles, so the hosts have to be trusted, and to have the same version of
-this package.
+Functions and their results are sent as pickles, so hosts must be trusted and must have the same version of this
+package.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SSH: Final = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"
 """Never asks for a password, and notices within a minute that a host is gone."""
 _SIZE: Final = struct.Struct(">Q")
 _READY: Final = b"fsbench is ready\n"
-"""What comes before is said by the shell there, when it starts."""
+"""Anything before this line is output of the remote shell as it starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Host:
     Attributes
     ----------
     name
-        What it is called here.
+        Its name here.
     destination
-        Where ``ssh`` finds it.
+        The destination for ``ssh``.
     python
-        The Python there that has this package.
+        The Python on the host that has this package.
     folder
-        Where launches work there, from the home directory.
+        The working folder of launches there, relative to the home directory.
     """
 
     name: str
@@ -61,26 +61,26 @@ class Host:
     folder: str = FOLDER
 
     def __str__(self) -> str:
-        """Write it as `host` reads it."""
+        """Return the text that `host` parses."""
         if self.folder != FOLDER:
             return f"{self.destination} {self.python} {self.folder}"
         return self.destination if self.python == sys.executable else f"{self.destination} {self.python}"
 
 
 def host(text: str, name: str | None = None) -> Host:
-    """Return the host that is written as ``DESTINATION [PYTHON [FOLDER]]``; paths may begin with ``~/``.
+    """Parse a host written as ``DESTINATION [PYTHON [FOLDER]]``; paths may begin with ``~/``.
 
     Parameters
     ----------
     text
-        What is written.
+        The text to parse.
     name
-        What it is called; without one, it has its destination's.
+        The name of the host; by default that of its destination.
 
     Raises
     ------
     ValueError
-        If this names none.
+        If the text does not name a host.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def host(text: str, name: str | None = None) -> Host:
     )
     if not name or len(paths) > 2 or destination.startswith("-") or any(map(_OF_OTHERS.match, paths)):
         raise ValueError("this names no host")
-    # Commands and launches begin in the home directory, which `~` is for the shell there alone.
+    # Commands and launches start in the home directory; only the remote shell would expand `~`.
     return Host(name, destination, *(re.sub("^~(/+|$)", "", path) or "." for path in paths))
 
 
@@ -102,12 +102,12 @@ HINT: Final = "Write for example: user@node1 /opt/fsbench/bin/python /mnt/scratc
 
 
 def read_hosts(path: Path) -> list[Host]:
-    """Read a file that names hosts, in a line each, as `host` has them.
+    """Read a file with a host in each line, written as for `host`.
 
     Raises
     ------
     InputError
-        If it cannot be read, names no host, or one twice.
+        If the file cannot be read, or names no host, or names one twice.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -135,10 +135,10 @@ def read_hosts(path: Path) -> list[Host]:
 
 
 class SshExecutor(Executor):
-    """Makes calls on a host, one after the other.
+    """Runs calls on a host, one after the other.
 
-    Where the connection breaks, the call that was under way raises `BrokenExecutor`; whether it was made is not
-    known. The next call connects anew.
+    If the connection breaks, the current call raises `BrokenExecutor`, and it is unknown whether the call was
+    completed. The next call reconnects.
     """
 
     def __init__(self, host: Host) -> None:
@@ -148,11 +148,11 @@ class SshExecutor(Executor):
         self._process: subprocess.Popen[bytes] | None = None
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Have a function of this package called there."""
+        """Call a function of this package on the host."""
         return self._calls.submit(self._call, fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the process there, when it has done what it does."""
+        """End the process on the host once it has finished its calls."""
         self._calls.shutdown(wait, cancel_futures=cancel_futures)
         if wait:
             self._disconnect()
@@ -181,7 +181,7 @@ class SshExecutor(Executor):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            start_new_session=True,  # Ctrl-C here is no word to it
+            start_new_session=True,  # Ctrl-C here must not reach it
         )
         answers = _pipe(self._process.stdout)
         while not (line := answers.readline()).endswith(_READY):
@@ -195,7 +195,7 @@ class SshExecutor(Executor):
         return self._process
 
     def _disconnect(self) -> str:
-        """End the connection, and return what ssh said last."""
+        """End the connection, and return the last line that ssh printed."""
         process, self._process = self._process, None
         if process is None:
             return ""
@@ -213,7 +213,7 @@ class SshExecutor(Executor):
 
 
 class AnyOf(Executor):
-    """Several executors as one: a call goes to one that is free, and to another one where that is broken."""
+    """Several executors as one: a call goes to a free one, and is repeated in another if that one is broken."""
 
     def __init__(self, executors: Mapping[str, Executor]) -> None:
         self._free: SimpleQueue[Executor] = SimpleQueue()
@@ -223,11 +223,11 @@ class AnyOf(Executor):
             self._free.put(executor)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Have one of them call a function."""
+        """Call a function in one of the executors."""
         return self._calls.submit(self._call, fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Wait for the calls; the executors are shut down by those who made them."""
+        """Wait for the calls; whoever created the executors shuts them down."""
         self._calls.shutdown(wait, cancel_futures=cancel_futures)
 
     def _call(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
@@ -238,7 +238,7 @@ class AnyOf(Executor):
             except BrokenExecutor:
                 self._left -= 1
                 if self._left < 1:
-                    self._free.put(executor)  # the others that wait are to fail as well
+                    self._free.put(executor)  # so that other waiting calls fail as well
                     raise
             except BaseException:
                 self._free.put(executor)
@@ -250,13 +250,13 @@ class AnyOf(Executor):
 
 @contextmanager
 def connected(hosts: list[Host]) -> Iterator[dict[str, Executor]]:
-    """Give an executor for each host, by its name."""
+    """Yield an executor for each host, by name."""
     with ExitStack() as stack:
         yield {host.name: stack.enter_context(SshExecutor(host)) for host in hosts}
 
 
 def _versions() -> tuple[str, str]:
-    """Return what has to be equal at both ends."""
+    """Return the versions that must be equal at both ends."""
     python = ".".join(platform.python_version_tuple()[:2])
     return f"fsbench_kit {version('fsbench-kit')}", f"Python {python}"
 
@@ -274,7 +274,7 @@ def _send(pipe: IO[bytes], what: object) -> None:
 
 
 def _receive(pipe: IO[bytes]) -> Any:
-    return pickle.loads(_read(pipe, _SIZE.unpack(_read(pipe, _SIZE.size))[0]))  # noqa: S301 - of a host that is trusted
+    return pickle.loads(_read(pipe, _SIZE.unpack(_read(pipe, _SIZE.size))[0]))  # noqa: S301 - from a trusted host
 
 
 def _read(pipe: IO[bytes], size: int) -> bytes:
@@ -285,7 +285,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _main() -> None:
-    """Do what standard input asks for, until it ends; what is printed meanwhile goes to standard error."""
+    """Run the calls from standard input until it ends; their output goes to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     answers.write(_READY)

@@ -1,6 +1,6 @@
-"""What is known of a study besides its logs: the description in its folder, ``study.toml``.
+"""The description of a study: what is known about it besides its logs, in ``study.toml`` in its folder.
 
-A *study* is a folder with such a file, whose ``[[log]]`` tables name its logs; ``docs/study.md`` is the manual.
+A *study* is a folder with such a file, whose ``[[log]]`` tables name its logs; see ``docs/study.md``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Counted = Annotated[int, Field(ge=1)]
 
 
 class _TomlTable(BaseModel):
-    """A table of a study's description, in which an unknown key is an error."""
+    """A table of a study's description; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -167,7 +167,7 @@ class LogFacts(RunKnowledge):
 
 
 Choice = Annotated[dict[str, str | int | list[str | int]], Field(default_factory=dict)]
-"""Which figures are meant: a column's value, or each of several."""
+"""A selection of figures: for each column a value, or a list of several."""
 
 
 class ClaimFacts(_TomlTable):
@@ -257,12 +257,12 @@ class StudyDescription(_TomlTable):
 
 
 def read_study(folder: Path) -> StudyDescription:
-    """Read a study's description.
+    """Read the description of a study.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or says what cannot be; the message names each place.
+        If the file cannot be read or is invalid; the message names each place.
     """
     path = folder / STUDY_FILE
     try:
@@ -288,7 +288,7 @@ def read_study(folder: Path) -> StudyDescription:
 
 
 def _check_named_once(study: StudyDescription, folder: Path) -> None:
-    """Refuse a file that is named twice: each of its runs would count twice."""
+    """Raise if a file is named twice, since each of its runs would count twice."""
     lines = table_lines(folder, "log")
     first: dict[Path, int] = {}
     for index, log in enumerate(study.log):
@@ -305,7 +305,7 @@ def _check_named_once(study: StudyDescription, folder: Path) -> None:
 
 
 def table_lines(folder: Path, name: str) -> list[int]:
-    """Return on which lines the tables of an array begin, such as those of ``log.run``."""
+    """Return the first lines of the tables of an array, such as those of ``log.run``."""
     lines = lines_of_keys((folder / STUDY_FILE).read_text(encoding="utf-8"))
     return [
         line
@@ -315,12 +315,12 @@ def table_lines(folder: Path, name: str) -> list[int]:
 
 
 def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:
-    """Yield the folders of studies at or below some paths.
+    """Yield the folders of studies at or below the given paths.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is no study.
     """
     searched = list(paths_of(*paths))
     for path in searched:
@@ -334,7 +334,7 @@ def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -
 
 
 def companions(study: StudyDescription) -> Iterator[str]:
-    """Name the files of a study that hold commands, not logs."""
+    """Yield the names of the files of a study that contain commands instead of logs."""
     known: Iterator[RunKnowledge] = (of for log in study.log for of in (log, *log.run))
     yield from (of.stated_command_file for of in known if of.stated_command_file is not None)
     yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)

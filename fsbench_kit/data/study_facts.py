@@ -1,4 +1,4 @@
-"""Gives logs what their study says of them."""
+"""Attaches to logs what their study says about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def facts_of_runs(
     log: Log, facts: LogFacts, tables: Sequence[tuple[RunOfLog, int | None]]
 ) -> tuple[dict[int, RunKnowledge], list[Diagnostic]]:
-    """Return what ``[[log.run]]`` tables, each with its line, say of a file: number of a run -> facts."""
+    """Return by run number what ``[[log.run]]`` tables, each with its line, state about the runs of a file."""
     known: dict[int, RunKnowledge] = {}
     if log.part is None or not tables:
         return known, []
@@ -62,7 +62,7 @@ def facts_of_runs(
 
 
 class _Place(NamedTuple):
-    """A run's number, and where it stands in its file."""
+    """The number of a run, and where it is in its file."""
 
     run: int
     start: int
@@ -71,7 +71,7 @@ class _Place(NamedTuple):
 
 
 def _runs_on_line(runs: Sequence[list[_Place]], line: int | None) -> list[list[_Place]]:
-    """Return the run that begins on a line, or else those that have the line; runs of one table overlap."""
+    """Return the run that begins on a line, or else those that contain it; runs of one table overlap."""
     if line is None:
         return []
     return [printed for printed in runs if any(place.line == line for place in printed)] or [
@@ -80,7 +80,7 @@ def _runs_on_line(runs: Sequence[list[_Place]], line: int | None) -> list[list[_
 
 
 def _where(runs: Sequence[list[_Place]]) -> str:
-    """Say where the runs of a file begin."""
+    """Describe where the runs of a file begin."""
     lines = ", ".join(str(printed[0].line) for printed in runs)
     match len(runs):
         case 0:
@@ -97,9 +97,9 @@ def with_study(
     facts: LogFacts | None = None,
     of_runs: Mapping[int, RunKnowledge] = MappingProxyType({}),
 ) -> Iterator[Log]:
-    """Add to a log what its study knows of it, and to the part with a run what it knows of that run.
+    """Yield a log with what its study knows about it, and a part of the log for each run with the facts of that run.
 
-    What the study says of names comes after what it says of the file.
+    What the study says about the file takes precedence over what the name of the file means.
     """
     whole = replace(
         log,
@@ -154,7 +154,7 @@ def _with_facts(
 
 
 def _stated(text: str, part: Part | None) -> Iterator[Setting]:
-    """Yield the settings of a stated command; of several that of the run, or none where it is not clear."""
+    """Yield the settings of a stated command: if there are several, that of the run, or none if it is unclear."""
     several = list(commands(Text(text)))
     if len(several) > 1 and part is not None:
         own = own_commands(several, part.columns.run(part.runs[0]))
@@ -183,7 +183,7 @@ def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
 
 
 def target_settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
-    """Yield settings, among them those that the commands stand for which made the target."""
+    """Yield the settings of a target, including those implied by the commands that made it."""
     made = provision_settings(table.get("provision", ""), origin=origin)
     yield from (setting for setting in made if setting.key not in table)
     yield from _settings(table, origin)
@@ -198,7 +198,7 @@ _ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {
 
 
 def study_origin(folder: Path) -> StudyOrigin | None:
-    """Tell by the folder of ``raw_results`` in which a study stands."""
+    """Return the origin of a study, judging by the folder in ``raw_results`` that it is in."""
     parts = folder.resolve().parts
     for root, kind in pairwise(parts):
         if root == "raw_results" and kind in _ORIGIN_FOLDERS:

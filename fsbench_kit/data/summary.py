@@ -1,4 +1,4 @@
-"""What a dataset holds, in a few lines: how it shows itself at a prompt and in a notebook."""
+"""Summarises a dataset in a few lines, for the prompt and for notebooks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 _MOST: Final = 6
-"""So many studies, tools, ... are named."""
+"""The maximum number of studies, tools and so on to list."""
 
 
 def summary(dataset: Dataset) -> tuple[str, dict[str, str]]:
-    """Return a title, and what else there is to say by the name of what it is of."""
+    """Return a title, and further lines by label."""
     runs = dataset.runs
     tools = runs["tool"].unique(maintain_order=True).to_list()
     title = _counted(runs.height, "run") + (f" of {', '.join(tools[:_MOST])}" if tools else "")
@@ -43,7 +43,7 @@ def summary(dataset: Dataset) -> tuple[str, dict[str, str]]:
 
 
 def _levels(column: pl.Series) -> str:
-    """Name the values of a column, the most frequent ones first, with how many runs have each."""
+    """List the values of a column with the number of runs of each, the most frequent first."""
     name = column.name
     counts = column.drop_nulls().cast(pl.String).value_counts().sort("count", name, descending=[True, False])
     named = [f"{value} ({_counted(number, 'run')})" for value, number in counts.head(_MOST).rows()]

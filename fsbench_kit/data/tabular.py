@@ -1,4 +1,4 @@
-"""One table of data as a file: the formats, by the endings of their names."""
+"""Writes a table to a file, in the format given by its ending."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _csv(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
-    """Write a list of words with semicolons, and any other nest as JSON: CSV has neither."""
+    """Convert a list of words to text with semicolons, and other nested values to JSON, as CSV supports neither."""
     if kind == pl.List(pl.String):
         return pl.col(name).list.join("; ")
     return pl.struct(name).struct.json_encode().alias(name)
@@ -30,16 +30,16 @@ WRITERS: Final[dict[str, Callable[[pl.DataFrame, Path], None]]] = {
     ".csv": _csv,
     ".json": lambda frame, path: frame.write_json(path),
 }
-"""Ending -> what writes a frame as such a file."""
+"""The function that writes a frame to a file, by the ending of its name."""
 
 
 def check_ending(target: Path, endings: Iterable[str]) -> None:
-    """Refuse a file with another ending than some.
+    """Raise unless a file has one of the given endings.
 
     Raises
     ------
     RequestError
-        If it has another one.
+        If it has another ending.
     """
     if target.suffix not in endings:
         *most, last = endings
@@ -51,17 +51,17 @@ def check_ending(target: Path, endings: Iterable[str]) -> None:
 
 
 def sources(frames: Mapping[str, pl.DataFrame]) -> set[str]:
-    """Return the files of a dataset: those of its runs, and those of which something is said, such as copies."""
+    """Return the files of a dataset: those of its runs and those with diagnostics, such as copies."""
     return {name for frame in ("runs", "diagnostics") for name in frames[frame]["source"].drop_nulls()}
 
 
 def keep_logs(files: Iterable[str | Path], target: Path) -> None:
-    """Refuse to write over a log.
+    """Raise if a log would be overwritten.
 
     Raises
     ------
     RequestError
-        If the target is one of some files.
+        If the target is one of the files.
     """
     if target.exists() and any(file.exists() and file.samefile(target) for file in map(Path, files)):
         raise RequestError("it is one of the logs", file=target, hint="Give the file another name.")
@@ -69,24 +69,24 @@ def keep_logs(files: Iterable[str | Path], target: Path) -> None:
 
 @contextmanager
 def writing(target: Path) -> Iterator[None]:
-    """Make the folder of a file that is written, and say what goes wrong.
+    """Create the folder of a file to be written, and turn errors while writing into `RequestError`.
 
     Raises
     ------
     RequestError
-        If it cannot be written.
+        If the file cannot be written.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        why = error.strerror or str(error).partition(" (os error")[0]  # as Polars says it
+        why = error.strerror or str(error).partition(" (os error")[0]  # the form of Polars' errors
         hint = "Name a place that you can write to."
         raise RequestError(f"cannot write it: {why}", file=target, hint=hint) from error
 
 
 def write(frame: pl.DataFrame, target: Path) -> None:
-    """Write a frame to a file; its ending says how."""
+    """Write a frame to a file, in the format given by its ending."""
     check_ending(target, WRITERS)
     with writing(target):
         WRITERS[target.suffix](frame, target)

@@ -1,4 +1,4 @@
-"""A dataset as one wide table: a row for each run and operation, its settings and metrics as columns."""
+"""A dataset as one wide table: a row for each run and operation, with settings and metrics as columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wide(dataset: Dataset) -> pl.DataFrame:
     runs, metrics = dataset.runs.select(_OF_RUNS), _metrics(dataset.measurements)
     settings = _settings(dataset.settings, metrics.select(PLACE).unique(maintain_order=True))
     known = {name: kind for name, kind in (runs.schema | metrics.select(_ROW).schema).items() if name not in PLACE}
-    # What logs say as a setting, and as a fact of the run or of its measurements, is one column.
+    # If logs state something both as a setting and as a fact of the run or its measurements, it becomes one column.
     said_twice = [name for name in settings.columns if name in known]
     measured = [name for name in metrics.columns if name not in _ROW]
     settings = settings.rename(
@@ -42,7 +42,7 @@ def wide(dataset: Dataset) -> pl.DataFrame:
 
 
 def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each run, part and operation, and a column for each metric and statistic."""
+    """Return a row for each run, part and operation, with a column for each metric and statistic."""
     statistic = pl.col("statistic")
     name = (
         pl.when(statistic == "value").then("metric").otherwise(pl.concat_str("metric", statistic, separator="_"))
@@ -55,7 +55,7 @@ def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
 
 
 def _settings(settings: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
-    """Return for each place its own settings, or else its run's, by the strongest origin that tells them."""
+    """Return for each place its own settings, or else those of its run, from the strongest origin that states them."""
     settings = settings.filter(~pl.col("key").is_in([key for key in settings["key"].unique() if _is_label(key)]))
     told = told_of(places.lazy(), settings.lazy()).collect().pivot(on="key", index=PLACE, values="value")
     keys = [key for key in settings["key"].unique(maintain_order=True) if key in told.columns]
@@ -67,7 +67,7 @@ def _is_label(key: str) -> bool:
 
 
 def _typed(column: pl.Series) -> pl.Series:
-    """Return numbers and truth values as such where a column holds nothing else."""
+    """Convert a column to numbers or truth values if it contains nothing else."""
     if column.drop_nulls().is_in(["true", "false"]).all():
         return (column == "true").alias(column.name)
     for kind in (pl.Int64, pl.Float64):

@@ -1,7 +1,7 @@
-"""Datasets on disk: Parquet files for each frame, with the version of the schema in them.
+"""Datasets on disk: Parquet files for each frame, which contain the version of the schema.
 
-`Dataset.write` writes one file for each frame. What was read in bulk stands in parts,
-``FRAME/study=NAME/*.parquet``, and a manifest names those that make up the dataset: only what it names counts.
+`Dataset.write` writes one file per frame. Data read in bulk is in parts, ``FRAME/study=NAME/*.parquet``, and a manifest
+lists those that make up the dataset; other files are ignored.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from fsbench_kit.model.schema import SCHEMAS, VERSION
 
 MANIFEST: Final = "dataset.json"
 UNFINISHED: Final = "unfinished"
-"""The folder in a dataset's own in which it is made."""
+"""The folder, within that of the dataset, for unfinished work."""
 REQUEST: Final = "request.json"
-"""What is to be read, in the folder of an unfinished dataset."""
+"""The file in the folder of an unfinished dataset that says what to read."""
 DONE: Final = ".done"
-"""What the names of files end in that stand for a finished part of an unfinished dataset."""
+"""The ending of files that mark a part of an unfinished dataset as finished."""
 
 _VERSION_KEY: Final = "fsbench_kit.schema"
 
@@ -42,13 +42,13 @@ class Request:
     Attributes
     ----------
     paths
-        As they were given.
+        The paths as given.
     parts
-        How many parts that makes.
+        The number of parts.
     names
-        What names mean.
+        What file names mean.
     append
-        Whether the runs are added to those that are there.
+        Whether to add the runs to the existing ones.
     """
 
     paths: Sequence[str]
@@ -69,17 +69,17 @@ def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Write a frame, with the version of the schema."""
+    """Write a frame, including the version of the schema."""
     frame.write_parquet(path, metadata={_VERSION_KEY: str(VERSION)})
 
 
 def is_written(folder: Path) -> bool:
-    """Whether a folder holds a dataset, be it an unfinished one."""
+    """Whether a folder contains a dataset, even an unfinished one."""
     return is_in_parts(folder) or _is_in_frames(folder)
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a dataset that can be read, also while runs are added to it."""
+    """Whether a folder contains a readable dataset, even while runs are being added to it."""
     return (folder / MANIFEST).is_file() or _is_in_frames(folder)
 
 
@@ -88,12 +88,12 @@ def _is_in_frames(folder: Path) -> bool:
 
 
 def is_in_parts(folder: Path) -> bool:
-    """Whether a folder is that of a dataset in parts, and of nothing else."""
+    """Whether a folder contains a dataset in parts, and nothing else."""
     return (folder / MANIFEST).is_file() or (folder / UNFINISHED / REQUEST).is_file()
 
 
 def publish(parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]) -> None:
-    """Let files be the dataset of a folder, at once, and remove its others."""
+    """Make the given files the dataset of a folder in one step, and remove its other files."""
     before = _parts_there(folder)
     write_json(folder / MANIFEST, {"schema": VERSION, "paths": paths, "parts": parts})
     _remove_parts(folder, before - {*chain.from_iterable(parts.values())})
@@ -102,31 +102,31 @@ def publish(parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[st
 
 
 def stamped() -> str:
-    """Return how the name of a part begins, so that no other one of the dataset has it."""
+    """Return a prefix for the names of parts that no other part of the dataset has."""
     return f"{time_ns():016x}-"
 
 
 def _parts_there(folder: Path) -> set[str]:
-    """Return the parts in a folder, also those that no manifest came to name."""
+    """Return the parts in a folder, including those that no manifest lists."""
     there = chain.from_iterable(folder.glob(f"{name}/study=*/*.parquet") for name in SCHEMAS)
     return {str(path.relative_to(folder)) for path in there if _PART.match(path.name)}
 
 
 _PART: Final = re.compile(r"([0-9a-f]{16}|\d{6})-")
-"""How the names of parts begin: stamped, or where they were made before any was, with a number."""
+"""The prefix of the names of parts: a time stamp, or a number in older datasets."""
 
 
 def _remove_parts(folder: Path, parts: Iterable[str]) -> None:
-    """Remove parts of a dataset, and folders in which none is left."""
+    """Remove parts of a dataset, and the folders that are empty afterwards."""
     for path in (folder / name for name in parts):
         path.unlink(missing_ok=True)
         for parent in (path.parent, path.parent.parent):
-            with suppress(OSError):  # something is left in it
+            with suppress(OSError):  # it is not empty
                 parent.rmdir()
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a file that is whole or not there, also after a loss of power."""
+    """Write a file atomically, so that it is either complete or missing even after a loss of power."""
     new = path.with_name(f".{path.name}")
     with new.open("w", encoding="utf-8") as file:
         json.dump(content, file)
@@ -136,17 +136,17 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_request(request: Request, folder: Path) -> None:
-    """Note what the unfinished dataset of a folder is read from."""
+    """Record what the unfinished dataset of a folder is read from."""
     write_json(folder / UNFINISHED / REQUEST, asdict(request))
 
 
 def parts_of(folder: Path) -> dict[str, list[str]]:
-    """Return the files of each frame of a dataset in parts, from its folder; nothing where there is no such one.
+    """Return the files of each frame of a dataset in parts, relative to its folder; empty if there is none.
 
     Raises
     ------
     InputError
-        If the manifest cannot be used, or a newer version wrote it.
+        If the manifest is damaged, or was written by a newer version.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -162,7 +162,7 @@ def parts_of(folder: Path) -> dict[str, list[str]]:
 
 
 def _refuse_newer(version: int, folder: Path) -> None:
-    """Refuse what could be misunderstood: a newer version may mean something else by a column."""
+    """Raise if a newer version wrote the dataset, since its columns may mean something else."""
     if version > VERSION:
         raise InputError(
             f"a newer version of fsbench_kit wrote the dataset (schema {version}, and this one reads {VERSION})",
@@ -177,7 +177,7 @@ def read_frames(folder: Path) -> dict[str, pl.DataFrame]:
     Raises
     ------
     InputError
-        If a file is missing, damaged, or lacks what its frame has to have.
+        If a file is missing or damaged, or lacks a column.
     """
     frames: dict[str, pl.DataFrame] = {}
     for name, frame in scan_frames(folder).items():
@@ -191,12 +191,12 @@ def read_frames(folder: Path) -> dict[str, pl.DataFrame]:
 
 
 def scan_frames(folder: Path) -> dict[str, pl.LazyFrame]:
-    """Return the frames of a dataset, of which nothing is read before it is asked for.
+    """Return the frames of a dataset as LazyFrames.
 
     Raises
     ------
     InputError
-        If a file is missing, is no Parquet file, or lacks a column; if the dataset is unfinished.
+        If a file is missing, is not a Parquet file, or lacks a column; or if the dataset is unfinished.
     """
     if not is_written(folder):
         raise InputError("there is no dataset in it", file=folder, hint="Dataset.write(folder) writes one.")
@@ -214,7 +214,7 @@ def _files(folder: Path) -> dict[str, list[Path]]:
 
 
 def _version(path: Path) -> int:
-    """Return the version of the schema in a file; 0 where another program wrote it."""
+    """Return the version of the schema in a file; 0 if another program wrote it."""
     try:
         version = pl.read_parquet_metadata(path).get(_VERSION_KEY, "")
     except (OSError, pl.exceptions.PolarsError) as error:
