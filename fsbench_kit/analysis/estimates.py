@@ -112,7 +112,7 @@ class Estimates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What all rows share: the factor, the confidence of intervals, and the largest ratio that counts as equal."""
+    """Options of all rows: the factor, the confidence of intervals, and the largest ratio that counts as equal."""
 
     factor: str
     confidence: float

@@ -1,4 +1,4 @@
-"""By how much groups differ, and how sure that is: the method follows from the runs' number and layout."""
+"""Estimates by how much groups differ, by a method that follows from the number and layout of the runs."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ SET_MISMATCH: Final = Reason(
 )
 
 REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, STRATA_DISAGREE, SET_MISMATCH)
-"""The reasons that lie in the measurements themselves."""
+"""The reasons that come from the measurements themselves."""
 
 
 def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) -> Estimates:
-    """Estimate the ratio of each comparison by the method that its runs ask for.
+    """Estimate the ratio of each comparison by the method that fits its runs.
 
     Parameters
     ----------
     design
-        Who stands with whom, and in which units.
+        The groups, how they are paired, and their units.
     without_ratio
-        The rows whose design allows no ratio.
+        The rows whose design does not allow a ratio.
     options
-        What all rows share.
+        Options of all rows.
     """
     groups = design.groups
     samples = Sampler(groups)
@@ -112,11 +112,11 @@ def _where(mask: Bools) -> Ints:
 
 
 def _means_of_runs(groups: Groups, found: Estimates) -> None:
-    """Say whose figures are means of several runs."""
+    """Note which groups have figures that are means of several runs."""
     several = np.flatnonzero(groups.having(pl.col("averaged_over") > 1))
     if not several.size:
         return
-    numbers = (  # a log is of one run, unless its study says otherwise
+    numbers = (  # a log is of one run unless its study says otherwise
         groups.measurements.filter(pl.col("group").is_in(several))
         .group_by("group", "level")
         .agg(runs=pl.col("averaged_over").fill_null(1).unique().sort())
@@ -133,15 +133,15 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
 
 
 def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
-    """Give the ratios that the prints allow; no bound is a null.
+    """Set the bounds of the ratios that the printed digits allow, or nan for no bound.
 
-    A run's figure lies anywhere between the values that print like it, so that the ratio of geometric means lies
-    between those of the ends.
+    The figure of a run can be any value that would print the same, so the ratio of geometric means lies between those
+    of the ends.
     """
     value = found.samples.mean_logs()
     low, high = (Sampler(groups, end).mean_logs() for end in ("low", "high"))
     with np.errstate(invalid="ignore"):
-        below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # what is unknown adds nothing
+        below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # unknown ends add nothing
         printed = high - low
     a, b = (groups.pairs[role].to_numpy()[rows] for role in ROLES)
     bounds = stats.rounding_ratio(np.exp(low[a]), np.exp(high[a]), np.exp(low[b]), np.exp(high[b]))
@@ -151,7 +151,7 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
 
 
 def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOptions) -> None:
-    """Test the bounds of ratios over several runs: of each print the end that brings the ratio nearest to 1."""
+    """Test the bounds of ratios over several runs, using the end of each print that brings the ratio nearest to 1."""
     if not rows.size:
         return
     lows, highs = (Sampler(groups, end).of(rows) for end in ("low", "high"))
@@ -171,7 +171,7 @@ def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOption
 
 
 def _predict(samples: Samples, found: Estimates, options: CompareOptions, *, inverse: bool = False) -> None:
-    """Hold the single run of one group to what the spread of the other predicts for one more run."""
+    """Set where one more run would lie according to the spread of a group, for comparing it with a single run."""
     rows, many, one = samples
     if not rows.size:
         return

@@ -1,4 +1,4 @@
-"""By what runs could be compared, where nobody knows their filesystems: what varies between them."""
+"""Suggests factors for runs whose filesystems are unknown: settings that vary between them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 _MOST_LEVELS: Final = 12
 _MOST: Final = 4
 _LABELS: Final = ("job_name", "directory", "description", "date")
-"""Labels that people choose; the others are what a tool says of itself."""
+"""Labels that people choose; the others are what a tool says about itself."""
 
 
 def possible_factors(dataset: Dataset) -> dict[str, list[str]]:
-    """Return by what runs could be compared: what varies between them, and leaves groups that did the same.
+    """Return the factors that runs can be compared by: they vary, and their groups did the same work.
 
     Returns
     -------
     dict[str, list[str]]
-        Factor -> its levels, at most four factors; first those whose levels name filesystems.
+        Factors with their levels, at most four; those whose levels name filesystems come first.
 
     Examples
     --------

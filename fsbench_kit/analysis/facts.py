@@ -1,4 +1,4 @@
-"""What sets runs apart besides the factor: every setting that could matter to their figures, run by run."""
+"""Facts about runs besides the factor: every setting that could affect their figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 MOUNT: Final = "mount option "
-"""What the keys of mount options begin with that mean the same on every filesystem."""
+"""The prefix of the keys of mount options with the same meaning on every filesystem."""
 
 TARGET: Final = "target"
 
@@ -30,7 +30,7 @@ _COMMON: Final = {
     "discard": ("nodiscard", "discard", "discard=sync", "discard=async"),
     "data": ("data=ordered", "data=journal", "data=writeback"),
 }
-"""Options of the VFS and of durability, which say the same of any filesystem; the first is what holds unsaid."""
+"""Options of the VFS and of durability, with the same meaning on any filesystem; the first one is the default."""
 
 _OPTIONS: Final = {word: name for name, words in _COMMON.items() for word in words}
 _SAME: Final = {"barrier=1": "barrier", "barrier=0": "nobarrier", "fsync_mode=nobarrier": "nobarrier"}
@@ -40,15 +40,15 @@ _OF_ZFS: Final = {
     ("zfs.sync", "disabled"): ("barrier", "sync=disabled"),
     ("zfs.atime", "off"): ("atime", "noatime"),
 }
-"""Properties of ZFS that are such options."""
+"""Properties of ZFS that correspond to such options."""
 
 
 def facts(dataset: Dataset) -> pl.DataFrame:
-    """Return what sets runs apart: columns ``run_id``, ``key``, ``kind`` and ``value``.
+    """Return facts in which runs differ: columns ``run_id``, ``key``, ``kind`` and ``value``.
 
-    What all runs share is not there, nor a word of names that no two of them share: it counts them. Mount options
-    that say the same of any filesystem are settings of their own, of the kind ``mount``; what is left of them
-    belongs to the target, whose name is of the kind ``name``.
+    Facts that all runs share are left out, and so are words of names that are different for each run, which only count
+    them. Mount options with the same meaning on any filesystem are separate settings of the kind ``mount``; the
+    remaining ones belong to the target, whose name is of the kind ``name``.
     """
     targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
     of_runs = pl.concat([known(dataset), targets])
@@ -70,11 +70,11 @@ def facts(dataset: Dataset) -> pl.DataFrame:
 
 
 _ONE_OF_EACH: Final = 2
-"""A run of each of two groups, of which it says nothing that each has a value of its own."""
+"""With one run in each of two groups, it means nothing that their values differ."""
 
 
 def own_words(dataset: Dataset) -> pl.DataFrame:
-    """Return the words in templates of names that are no setting of any tool, as ``key``."""
+    """Return the words in name templates that are not settings of any tool, as ``key``."""
     known = pl.col("key").is_in(list(SETTINGS)) | pl.col("key").str.contains(".", literal=True)
     return dataset.settings.filter(~known, origin="name").select("key").unique()
 
@@ -97,10 +97,10 @@ _PRINTED: Final = frozenset(
         "fio.latency_window",
     ]
 )
-"""Settings of fio's work that logs without a list of options have too; and whether figures are printed as one."""
+"""Settings of fio's work that are also in logs without a list of options, and whether figures are grouped."""
 
 _LISTED_TOO: Final = ("engine", "fsync")
-"""Those of them that a list of options leaves out only where they were not given."""
+"""Those of them that a list of options omits only if they were not given."""
 
 _NOT_GIVEN: Final = "not given"
 
@@ -112,13 +112,13 @@ _FIO_DEFAULTS: Final = {
     "fio.random_generator": "tausworthe",
     "fio.randrepeat": "1",
 }
-"""What fio's manual says of options that people write out though they are neither 0 nor false by default."""
+"""Defaults, by fio's manual, of options that people often write out and that are neither 0 nor false by default."""
 
 
 def _not_given(dataset: Dataset, of_runs: pl.DataFrame) -> pl.DataFrame:
-    """Return the options of fio that other runs were given, for each run whose log lists its own without them.
+    """Return options of fio that were only given to some runs, with their defaults for the runs that omit them.
 
-    fio's JSON lists all options that were given, so what is not among them is known: it is as fio has it.
+    fio's JSON lists all options that were given, so an option that is missing there has its default.
     """
     varying = [key for key in of_runs["key"].unique() if _is_of_a_list(key) or key in _LISTED_TOO]
     runs = dataset.runs.filter(tool="fio")["run_id"]
@@ -150,13 +150,13 @@ def _is_of_a_list(key: str) -> bool:
 def _kind(key: str) -> str:
     if key == TARGET:
         return "name"
-    if key == "provision":  # what these commands did is known as settings
+    if key == "provision":  # the effect of these commands is in other settings
         return "label"
     return "mount" if key.startswith(MOUNT) else setting_kind(key)
 
 
 def counted(factor: str) -> pl.Expr:
-    """Return which facts are differences that a factor does not bring with it."""
+    """Return an expression for facts that do not naturally differ along with a factor."""
     return ~pl.col("kind").is_in(_BROUGHT.get(factor, ("name",)))
 
 
@@ -165,22 +165,22 @@ _BROUGHT: Final = {
     "target": ("target", "name", "mount"),
     GROUP: ("target", "name", "mount", "system"),
 }
-"""The kinds of facts that differ by nature where a factor does."""
+"""The kinds of facts that naturally differ along with a factor."""
 
 
 def is_default() -> pl.Expr:
-    """Return which facts are mount options as they are where nobody asks for another."""
+    """Return an expression for mount options that have their default."""
     return (pl.col("kind") == "mount") & pl.col("value").is_in([words[0] for words in _COMMON.values()])
 
 
 def others(factor: str) -> pl.Expr:
-    """Return which facts are neither the factor nor follow from it."""
+    """Return an expression for facts that are neither the factor nor follow from it."""
     own = pl.col("key").is_in([factor, f"{ASKED}{factor}", *FOLLOWS.get(factor, ())])
     return ~(own | (pl.col("kind") == "mount") if factor == "mount_options" else own)
 
 
 def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
-    """Split mount options into those that say the same of any filesystem, and the rest; ZFS has its own words."""
+    """Split mount options into those with the same meaning on any filesystem, and the rest; ZFS has its own words."""
     found: dict[tuple[str, str], str] = {}
     said = of_runs.filter((pl.col("key") == "mount_options") | pl.col("key").is_in([key for key, _ in _OF_ZFS]))
     for run, key, text in said.sort("key").select("run_id", "key", "value").rows():  # mount_options before zfs.*
@@ -198,7 +198,7 @@ def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def capacity(memory: str) -> int | None:
-    """Read a size of memory, such as "16 GB DDR4"; in GB it is the least that these can mean, powers of 1000."""
+    """Parse a memory size such as "16 GB DDR4"; GB are read as powers of 1000, the least that they can mean."""
     if memory.isdecimal():
         return int(memory)
     try:
@@ -211,7 +211,7 @@ _NEAR: Final = 1.01
 
 
 def _near(memory: list[str]) -> dict[str, str]:
-    """Return a common text for sizes of memory that differ only in what a kernel keeps for itself."""
+    """Map sizes of memory that only differ in what the kernel reserves to a common text."""
     sizes = sorted((size, text) for text in memory if (size := capacity(text)))
     same: dict[str, str] = {}
     least = (0, "")

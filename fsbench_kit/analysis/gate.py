@@ -1,4 +1,4 @@
-"""Whether a comparison may pass: nothing is worse by more than is tolerated, and everything is decided."""
+"""Decides whether a comparison passes: nothing is worse than tolerated, and everything is decided."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
 Outcome = Literal["passes", "worse", "not comparable", "undecided"]
 
 OBSTACLES: Final[tuple[Outcome, ...]] = ("worse", "not comparable", "undecided")
-"""What keeps a comparison from passing, the gravest first."""
+"""The outcomes that keep a comparison from passing, the most serious first."""
 
 _GRAVITY: Final = {outcome: place for place, outcome in enumerate((*OBSTACLES, "passes"))}
 
 
 def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
-    """Return the ``outcome`` of each effect of a comparison, those that lose most first.
+    """Return the ``outcome`` of each effect of a comparison, the largest losses first.
 
     Parameters
     ----------
     comparison
-        What `fsbench_kit.compare` returned.
+        The result of `fsbench_kit.compare`.
     tolerance
-        The factor by which a figure may be worse: 1.05 for 5 %, 1 for nothing.
+        The factor by which a figure may be worse: 1.05 for 5 %, 1 for no loss.
 
     Notes
     -----
-    A row passes that is better or equivalent, or worse by no more than the tolerance. So does one of which it is
-    open whether it is worse, where its interval excludes that it is so by more than the tolerance. Of an effect in
-    several metrics, such as bandwidth and IOPS of a job, the row with the gravest outcome stands for all.
+    A row passes if it is better or equivalent, or worse by no more than the tolerance. An inconclusive row passes if
+    its interval excludes a loss beyond the tolerance. If an effect has several metrics, such as the bandwidth and IOPS
+    of a job, the row with the most serious outcome represents all.
     """
     higher, tested = pl.col("better") == "higher", pl.col("p_adjusted").is_not_null()
     gain = pl.when(higher).then("ratio").otherwise(1 / pl.col("ratio"))

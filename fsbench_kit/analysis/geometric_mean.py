@@ -1,4 +1,4 @@
-"""One ratio for many cells: over those that both groups have, with the run as the unit and never the cell."""
+"""Compares many cells by a single ratio, over the cells that both groups have; the unit is the run, not the cell."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def geometric_mean(
     all_pairs: bool = False,
     consecutive: bool = False,
 ) -> pl.DataFrame:
-    """Compare each level of a factor with a baseline over all the cells that both have.
+    """Compare each level of a factor with a baseline over all cells that both have.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def geometric_mean(
     -------
     pl.DataFrame
         One row for each study, tool, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is the
-        geometric mean of the cells' ratios, and ``quartile_low`` and ``quartile_high`` hold half of these: the
-        spread over cells, which is no interval. ``cells_dropped`` counts those that a group lacks, or has without
-        a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
-        There is a confidence interval where each unit has a figure in all of these cells, and each group has two
-        or more: on the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for hosts, launches,
-        rounds and runs. A test over cells would find a difference in 40 % of cases where a session, which all
-        cells share, varies by 1 %. ``prediction_*`` is where the ratio of a further cell of this kind lies, from
-        random effects of three cells or more.
+        geometric mean of the cells' ratios, half of which lie between ``quartile_low`` and ``quartile_high``; this
+        spread over cells is not an interval. ``cells_dropped`` counts cells that a group lacks, or has without a
+        figure above 0. ``n_*`` count units: runs, or rounds of a launch, whose runs together form one matrix. There
+        is a confidence interval if each unit has a figure in all of these cells, and each group has two or more
+        units. It is computed from the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for hosts,
+        launches, rounds and runs. A test over cells would find a difference in 40 % of cases if a session, which
+        all cells share, varies by 1 %. ``prediction_*`` is where the ratio of another cell of this kind would lie,
+        from random effects of three or more cells.
 
     Raises
     ------
@@ -153,9 +153,9 @@ def geometric_mean(
 
 
 def _logs(groups: Groups) -> pl.DataFrame:
-    """Return the logarithm of each cell's figure in each unit, null where there is no figure above 0.
+    """Return the logarithm of each cell's figure in each unit, null if there is no figure above 0.
 
-    The runs of a round are one matrix together, and have the name of one run.
+    The runs of a round together form one matrix, and share one id.
     """
     columns = (*_PART, "run_id", "host", "launch", "date", "boot", "round", "state", "value")
     every = np.arange(groups.pairs.height)
@@ -178,7 +178,7 @@ def _logs(groups: Groups) -> pl.DataFrame:
 
 
 def _cells(logs: pl.DataFrame) -> pl.DataFrame:
-    """Tell of each cell whether both groups have it, and whether they have figures in all of their units."""
+    """Determine for each cell whether both groups have it, with figures in all of their units."""
     both = [pl.col("log").filter(pl.col("role") == role) for role in range(len(ROLES))]
     return logs.group_by("row", "cell", maintain_order=True).agg(
         *(own.len().alias(f"n_{number}") for number, own in enumerate(both)),
@@ -201,7 +201,7 @@ def _units(cells: pl.DataFrame, without: pl.Series) -> pl.DataFrame:
 
 
 def _found(cells: pl.DataFrame, rows: int) -> pl.DataFrame:
-    """Return what each row has without an interval: how many cells and units, and how the cells' ratios lie."""
+    """Return the columns of each row that need no interval: counts of cells and units, and the spread of ratios."""
     common = pl.col("common")
     ratios = pl.col("ratio").filter("common")
     units = pl.col("units").filter("common").explode().struct
@@ -231,7 +231,7 @@ def _found(cells: pl.DataFrame, rows: int) -> pl.DataFrame:
 
 
 def _reasons(cells: pl.DataFrame) -> dict[Reason, pl.Series]:
-    """Return why rows have no interval, or not over all cells."""
+    """Return why rows have no interval, or one that does not cover all cells."""
     fewest = pl.min_horizontal("n_0", "n_1")
     of_row = cells.group_by("row", maintain_order=True).agg(
         lacking=(fewest == 0).any(),
@@ -264,7 +264,7 @@ _NO_STRATA: Final = pl.DataFrame(schema={"pair": pl.Int64, "run_id": pl.String, 
 
 
 def _interval(units: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], bool]:
-    """Return the columns that the units of a row give, and whether its strata agree."""
+    """Return the columns computed from the units of a row, and whether its strata agree."""
     whole, each = _estimates(units, confidence)
     overall, of_cells = (one.overall if isinstance(one, stats.Strata) else one for one in (whole, each))
     found: dict[str, Any] = {"method": overall.method, "ratio": float(overall.estimate)}
@@ -277,7 +277,7 @@ def _interval(units: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], b
 
 
 def _estimates(units: pl.DataFrame, confidence: float) -> tuple[stats.RatioEstimate | stats.Strata, ...]:
-    """Estimate the ratio over all cells, and that of each, in the units that were planned."""
+    """Estimate the ratio over all cells and that of each cell, in the planned units."""
     method, names = units["method"][0], units["unit"].unique().sort()
     both = [units.filter(role=role).sort("block", nulls_last=True, maintain_order=True) for role in (0, 1)]
     each = [np.array(own["log"].to_list()).T for own in both]
@@ -308,7 +308,7 @@ _WITHIN: Final[dict[str, Callable[..., stats.RatioEstimate | stats.Strata]]] = {
 
 
 def _stacked(values: Floats, units: pl.Series, names: pl.Series) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
-    """Return values of shape ``(..., runs)`` with an axis of units before that of runs."""
+    """Return values of shape ``(..., runs)`` with an axis of units inserted before that of runs."""
     places = [np.flatnonzero(units == name) for name in names]
     most = max(place.size for place in places)
     shape = *values.shape[:-1], len(places), most
@@ -319,7 +319,7 @@ def _stacked(values: Floats, units: pl.Series, names: pl.Series) -> np.ma.Masked
 
 
 def _prediction(whole: stats.RatioEstimate, each: stats.RatioEstimate, confidence: float) -> dict[str, float]:
-    """Return where the ratio of a further cell lies: as cells vary, about a mean that is not quite known."""
+    """Return where the ratio of another cell would lie, given the spread of cells and the uncertainty of the mean."""
     if whole.standard_error is None or each.standard_error is None or not (each.standard_error > 0).all():
         return {}
     if each.estimate.size < _FEWEST_CELLS:
@@ -331,4 +331,4 @@ def _prediction(whole: stats.RatioEstimate, each: stats.RatioEstimate, confidenc
 
 
 _FEWEST_CELLS: Final = 3
-"""The fewest cells that tell how much a further one may differ."""
+"""The smallest number of cells from which the ratio of another one can be predicted."""

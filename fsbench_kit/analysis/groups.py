@@ -1,4 +1,4 @@
-"""Who stands with whom: the runs of each level in each cell, and the groups that are compared with a baseline."""
+"""Groups the runs of each level in each cell, and pairs the groups that are compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Runs: TypeAlias = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 
 Against = Literal["baseline", "previous", "all"]
-"""What each level is compared with: one baseline, the level before it, or all others."""
+"""What each level is compared with: a baseline, the previous level, or all others."""
 
 Role = Literal["baseline", "candidate"]
 ROLES: Final[tuple[Role, Role]] = ("baseline", "candidate")
@@ -44,17 +44,17 @@ class Groups:
     Attributes
     ----------
     measurements
-        Those of all groups, with the number of their ``group``.
+        The measurements of all groups, with the number of their ``group``.
     order
-        Their places, one group after the other.
+        The indices of the measurements, group by group.
     table
-        One row for each group: its cell, ``level``, ``unit``, ``n`` measurements, a number for its set of
-        ``runs``, and ``averaged_over`` how many runs each measurement is a mean; null where it is of one, or where
-        they differ.
+        One row for each group: its cell, ``level``, ``unit``, the number ``n`` of measurements, a number for its set
+        of ``runs``, and in ``averaged_over`` how many runs each measurement averages; null if only one, or if this
+        varies.
     pairs
         One row for each comparison: the numbers of its two groups, ``baseline`` and ``candidate``.
     before
-        Measurements of warm-ups and the like, with the number of the ``group`` that leaves them out.
+        Measurements of warm-ups and the like, with the number of the ``group`` from which they are left out.
     """
 
     measurements: pl.DataFrame
@@ -64,7 +64,7 @@ class Groups:
     before: pl.DataFrame
 
     def of(self, role: Role, *columns: str) -> pl.DataFrame:
-        """Return the table's row of one group of each comparison, or some columns of it."""
+        """Return the row of one group of each comparison, or some of its columns."""
         rows = self._roles[role]
         return rows[list(columns)] if columns else rows
 
@@ -74,17 +74,17 @@ class Groups:
 
     @cached_property
     def first(self) -> Ints:
-        """Where in the order each group begins."""
+        """The index in `order` at which each group begins."""
         return _first(self.table["n"].to_numpy())
 
     def having(self, *which: pl.Expr) -> Bools:
-        """Tell which groups have a measurement of some kind."""
+        """Return which groups have a measurement that satisfies the given expressions."""
         found = np.zeros(self.table.height, dtype=np.bool_)
         found[self.measurements.select(pl.col("group").filter(*which)).to_series().to_numpy()] = True
         return found
 
     def alike(self, column: str) -> Bools:
-        """Tell in which groups all measurements have the same text in a column, or all of them none."""
+        """Return in which groups all measurements have the same text, or none, in a column."""
         if not differing(self.measurements, [column]):
             return np.ones(self.table.height, dtype=np.bool_)
         numbers = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64)
@@ -93,12 +93,12 @@ class Groups:
         return same
 
     def either(self, groups: Bools) -> Bools:
-        """Tell for which comparisons something holds of either group."""
+        """Return for which comparisons a flag is set for either group."""
         found: Bools = groups[self.pairs.to_numpy()].any(axis=-1)
         return found
 
     def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
-        """Return what is found of either group of each comparison, as ``row``; the baseline's comes first."""
+        """Return facts about either group of each comparison, with its ``row``; the baseline's come first."""
         if of_groups.is_empty():
             return of_groups.rename({"group": "row"})
         rows = self.pairs.with_row_index("row")
@@ -109,18 +109,18 @@ class Groups:
         return pl.concat(both).drop("group")
 
     def ragged(self, values: pl.Series) -> Runs:
-        """Return a column of the measurements as an array with a row for each group."""
+        """Return a column of the measurements as a masked array with a row for each group."""
         return padded(values.to_numpy()[self.order], self.table["n"].to_numpy())
 
     def places(self, groups: Ints) -> tuple[Ints, Ints]:
-        """Return the places of the measurements of some groups in turn, and how many each of these has."""
+        """Return the indices of the measurements of some groups in turn, and how many each has."""
         sizes = self.table["n"].to_numpy()[groups]
         ends = sizes.cumsum()
         place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[groups] - ends + sizes, sizes)
         return self.order[place], sizes
 
     def runs_of(self, role: Role, rows: Ints, *columns: str) -> pl.DataFrame:
-        """Return columns of the measurements of one group of some comparisons, beside ``row``."""
+        """Return columns of the measurements of one group of some comparisons, with their ``row``."""
         place, sizes = self.places(self.pairs[role].to_numpy()[rows])
         return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
 
@@ -134,9 +134,9 @@ def in_groups(
     metrics: Sequence[str] | None = None,
     where: Where | None = None,
 ) -> tuple[Dataset, str, str | None]:
-    """Return a dataset with its factor and baseline; groups that were given side by side are the factor.
+    """Return a dataset with its factor and baseline; if groups were given, their label is the factor.
 
-    Of a dataset on disk only what the metrics and ``where`` ask for is read.
+    Of a dataset on disk, only what the metrics and ``where`` need is read.
     """
     baseline = None if baseline is None else str(baseline)  # a number of threads, a version
     if isinstance(given, LazyDataset):
@@ -158,7 +158,7 @@ def in_groups(
 
 
 def _named(factor: str, dataset: Dataset) -> str:
-    """Return the setting that is meant by an option of a tool, where no setting is called so."""
+    """Return the setting that an option of a tool corresponds to, unless a setting has that name."""
     known = {factor, f"{ASKED}{factor}"} & {*dataset.runs.columns, *dataset.settings["key"].unique()}
     return factor if known else OPTIONS.get(factor, factor)
 
@@ -181,7 +181,7 @@ def comparable(
     Raises
     ------
     RequestError
-        If the factor, a value of ``where`` or all of the metrics are not in the data, or a metric is not one.
+        If the factor, a value of ``where`` or all of the metrics are not in the data, or if a metric is unknown.
     """
     every = cells(dataset, factor, where)
     figures = every if include_failed else every.filter(pl.col("status") == "ok")
@@ -202,7 +202,7 @@ def comparable(
 
 
 def no_factor(dataset: Dataset, factor: str) -> RequestError:
-    """Say that no run has a value of a factor, and what may have been meant."""
+    """Return the error that no run has a value of a factor, with a similar name."""
     return RequestError(
         f"no {factor} is known of these runs",
         hint=_meant(dataset, factor) or "Name a column of their table, or a setting, as the factor.",
@@ -231,7 +231,7 @@ def failed_beside(
     *,
     where: Where | None = None,
 ) -> pl.DataFrame:
-    """Return the figures of failed and partial runs, in the cells of measurements of the others."""
+    """Return the figures of failed and partial runs in the cells of the other measurements."""
     figures = cells(dataset, factor, where).filter(~UNMEASURED, wanted(metrics), pl.col("status") != "ok")
     its_own = pl.col("study").is_in(measurements["study"].unique().implode())
     return figures.with_columns(study=pl.when(its_own).then("study"))
@@ -247,7 +247,7 @@ def _meant(dataset: Dataset, factor: str) -> str:
 
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
-    """Return the study as a part of the cell: null in those of a single level, which only others compare with."""
+    """Return the study as part of the cell; null for studies with a single level, which are compared across studies."""
     if not differing(measurements, ["study"]):
         return measurements["study"]
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
@@ -267,25 +267,25 @@ def groups_of(
     *,
     include_failed: bool = False,
 ) -> Groups:
-    """Sort measurements into groups, and set each beside those that it is compared with.
+    """Group measurements, and pair each group with those that it is compared with.
 
     Parameters
     ----------
     measurements
-        As `comparable` returns them.
+        The result of `comparable`.
     factor, baseline
         As in `fsbench_kit.compare`.
     keys
-        What makes up a cell.
+        The columns that define a cell.
     with_what
-        What each level is compared with.
+        What to compare each level with.
     include_failed
-        Whether failed and partial runs are among the measurements.
+        Whether the measurements include failed and partial runs.
 
     Raises
     ------
     RequestError
-        If the baseline is not in the data, or is given where there is none.
+        If the baseline is not in the data, or is given for a comparison without one.
     """
     measured = measurements.filter(~UNMEASURED)
     table, order = _table(measured, keys)
@@ -310,7 +310,7 @@ def groups_of(
 
 
 def _table(measured: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
-    """Return the groups of measurements, and the places of these, one group after the other."""
+    """Return the table of groups, and the indices of their measurements, group by group."""
     apart = telling(measured, keys)
     key = measured.select(*apart, "level").hash_rows().alias("key")
     places = key.to_frame().with_row_index("place").group_by("key", maintain_order=True).agg("place")["place"]
@@ -321,11 +321,11 @@ def _table(measured: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, I
 
 
 def _described(measurements: pl.DataFrame, order: Ints, n: Ints, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the table of `Groups`, given the places of each group's measurements, one after the other."""
+    """Return the table of `Groups`, given the indices of the measurements, group by group."""
     first = _first(n)
     runs = np.add.reduceat(measurements["run_id"].hash().to_numpy()[order], first)  # equal for equal sets
     table = measurements.select(*keys, "level", "unit")[order[first]].with_columns(n=n, runs=runs)
-    averaged = measurements["averaged_over"].fill_null(1)  # a log is of one run, unless its study says otherwise
+    averaged = measurements["averaged_over"].fill_null(1)  # a log is of one run unless its study says otherwise
     if averaged.max() == 1:
         return table.with_columns(averaged_over=pl.lit(None, averaged.dtype)).with_row_index("group")
     of_each = averaged.to_numpy()[order]
@@ -335,13 +335,13 @@ def _described(measurements: pl.DataFrame, order: Ints, n: Ints, keys: Sequence[
 
 
 def _first(n: Ints) -> Ints:
-    """Return where each of several groups begins, given how many each has."""
+    """Return where each group begins, given the sizes of groups."""
     return n.cumsum() - n
 
 
 def levels_of(measurements: pl.DataFrame) -> list[str]:
-    """Return the levels of a factor in their order."""
-    another = pl.col("run_id").ne_missing(pl.col("run_id").shift())  # one row of each run will do, or a few
+    """Return the levels of a factor in natural order."""
+    another = pl.col("run_id").ne_missing(pl.col("run_id").shift())  # one row per run is enough; a few do no harm
     of_runs = measurements.filter(another).select("level", pl.coalesce("started_at", "ended_at"))
     begun = of_runs.group_by("level").agg(pl.col("started_at").min())
     return in_order(begun["level"], dict(begun.iter_rows()))
@@ -351,12 +351,12 @@ _AGAINST: Final[dict[Against, str]] = {"previous": "the previous level", "all": 
 
 
 def against(*, all_pairs: bool, consecutive: bool) -> Against:
-    """Return what levels are compared with, as `fsbench_kit.compare` is asked.
+    """Return what to compare levels with, given the options of `fsbench_kit.compare`.
 
     Raises
     ------
     RequestError
-        If both are asked for.
+        If both options are set.
     """
     if all_pairs and consecutive:
         raise RequestError(
@@ -367,7 +367,7 @@ def against(*, all_pairs: bool, consecutive: bool) -> Against:
 
 
 def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with_what: Against) -> pl.DataFrame:
-    """Return the groups that are compared, cell by cell, with the levels in their order."""
+    """Return the groups that are compared, cell by cell, with levels in order."""
     level = pl.col("level")
     groups = table.select(
         "group",
@@ -393,7 +393,7 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with
 
 
 def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
-    """Return pairs of groups that were chosen elsewhere, each given by its measurements."""
+    """Return groups from pairs that the caller selected, each group given by its measurements."""
     groups = [measurements for pair in pairs for measurements in pair]
     n = np.array([measurements.height for measurements in groups], dtype=np.int64)
     group = pl.Series("group", np.repeat(np.arange(n.size, dtype=np.uint32), n))
@@ -405,12 +405,12 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
 
 
 def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
-    """Return in which parts of a cell levels have no value in common, so that nothing of theirs is comparable.
+    """Return the parts of a cell in which levels have no value in common, so that none of their cells match.
 
     Returns
     -------
     dict[str, list[str]]
-        Column of `CELL` -> the values of each level, in the order of the levels; "unknown" where there is none.
+        For each such column of `CELL`, the values of each level in order; "unknown" if there is none.
     """
     figures = cells(dataset, factor).filter(~UNMEASURED)
     levels = in_order(figures["level"].unique())
@@ -425,7 +425,7 @@ def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
 
 
 def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return the keys in which measurements differ; the others cost time in grouping, and group nothing."""
+    """Return the keys in which measurements differ, since grouping by the others would only cost time."""
     return differing(measurements, keys) or [keys[0]]
 
 

@@ -1,4 +1,4 @@
-"""The intervals of rows with two runs or more in each group, over the units that the design plans with."""
+"""Computes the intervals of rows with two or more runs in each group, over the units planned by the design."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STRATA_DISAGREE: Final = Reason(
 
 
 def intervals(design: Design, samples: Samples, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of rows with two or more runs in each group, over the units that the design plans with."""
+    """Compute the interval of rows with two or more runs in each group, over the units planned by the design."""
     groups = design.groups
     if design.plan.runs.is_empty():
         _of_two_groups(groups, samples, found, options)
@@ -53,7 +53,7 @@ def intervals(design: Design, samples: Samples, found: Estimates, options: Compa
 
 
 def _of_two_groups(groups: Groups, samples: Samples, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of rows whose groups are independent."""
+    """Compute the interval of rows whose groups are independent."""
     if samples.rows.size:
         _interval(samples, stats.welch_log, found, options)
         _scatter(samples, found)
@@ -75,7 +75,7 @@ def _planned(design: Design, rows: Ints) -> pl.DataFrame:
 
 
 def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of rows that are compared over rounds, hosts or launches: in pairs or in blocks."""
+    """Compute the interval of rows that are compared over rounds, hosts or launches: in pairs or in blocks."""
     blocks = pl.concat([shared(planned.filter(method=method), by) for method, by in _BLOCKS.items()])
     several = (pl.col("a").list.len() > 1) | (pl.col("b").list.len() > 1)
     blocked = blocks.filter(several.any().over("row"))
@@ -90,12 +90,12 @@ def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, option
 
     found.put_ratios(of_blocks(blocked))
     _interval(stacked(blocked), stats.blocked_log, found, options)
-    # A block is one figure to the signed ranks as well: the geometric mean of its runs.
+    # For the signed ranks, too, a block is a single figure: the geometric mean of its runs.
     beside_pairs(of_blocks(means_of(blocked)), found, options)
 
 
 _BLOCKS: Final = {"rounds": "block", "units": "unit"}
-"""How rows are compared, and the column that holds what they are compared over."""
+"""How rows are compared, and the column of what they are compared over."""
 
 _OVER: Final = (
     pl.when(pl.col("method").is_in(["rounds", "strata of rounds"]))
@@ -112,7 +112,7 @@ _OVER: Final = (
 
 
 def _within_strata(planned: pl.DataFrame, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval within strata, and beside it the one for hosts or launches in general."""
+    """Compute the interval within strata, with one for hosts or launches in general as companion."""
     of_values, of_runs = (shared(planned.filter(method=way), "unit", both=False) for way in ("values", "strata"))
     _strata(pl.concat([of_values, of_runs]), stats.stratified_log, found, options)
     rounds = means_of(shared(planned.filter(method="strata of rounds"), "block", "unit"))
@@ -130,7 +130,7 @@ def _strata(
     found: Estimates,
     options: CompareOptions,
 ) -> None:
-    """Give the interval of some rows within strata; those that disagree are named one by one."""
+    """Compute the interval of some rows within strata; if these disagree, list the ratio of each."""
     samples = stacked(strata)
     if not samples.rows.size:
         return
@@ -152,11 +152,11 @@ def _strata(
 
 
 DISAGREE: Final = 0.05
-"""Below which p of "they have one ratio" strata are said to disagree."""
+"""Strata disagree if p of "they have one ratio" is below this."""
 
 
 def _interval(samples: Samples, method: Method, found: Estimates, options: CompareOptions) -> None:
-    """Give the interval of some rows, which are laid out alike."""
+    """Compute the interval of rows with the same layout."""
     rows, a, b = samples
     if not rows.size:
         return
@@ -165,7 +165,7 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Compa
     degrees = result.n_a + result.n_b - 2
     if result.n_pairs is not None:
         units, per_unit, degrees = result.n_pairs, 1 / result.n_pairs, result.n_pairs - 1
-        in_pairs = result.method.startswith("paired")  # else in blocks of several runs
+        in_pairs = result.method.startswith("paired")  # otherwise in blocks of several runs
         of_a, of_b = (own.values if in_pairs else own.log().mean() for own in (a, b))
         both = a.present & b.present if in_pairs else (a.n > 0) & (b.n > 0)
         found.put(rows, n_pairs=units)
@@ -203,14 +203,14 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Compa
 
 
 _COARSE: Final = 0.25
-"""The share of an interval that its rounding may have without a word about it."""
+"""The share of rounding in an interval from which on it is noted."""
 
 
 def spread(result: RatioEstimate, units: Ints, reach: Floats) -> dict[str, Floats]:
     """Return the standard error of ratios and its degrees of freedom.
 
-    Where all runs of each group print alike their spread lies below what the print resolves. It is taken to be as
-    wide as that: true figures are anywhere in their print, in both groups.
+    If all runs of each group print the same figure, their spread is smaller than the print resolves. It is then
+    assumed to be as wide as the print allows: the true figures of both groups may be anywhere in that range.
     """
     error, df = np.asarray(result.standard_error), np.asarray(result.df)
     alike = np.isnan(error) & (reach > 0)
@@ -221,7 +221,7 @@ def spread(result: RatioEstimate, units: Ints, reach: Floats) -> dict[str, Float
 
 
 def _scatter(samples: Samples, found: Estimates, *, of_rounds: bool = False) -> None:
-    """Keep how far the runs of rows with few of them lie apart."""
+    """Record how far the runs of rows with few runs lie apart."""
     rows, a, b = samples.where((samples.fewest >= FEWEST_UNITS) & (samples.fewest <= MOST_FEW))
     if rows.size:
         apart = [Sample(b.values / a.values, a.present & b.present)] if of_rounds else [a, b]
@@ -230,7 +230,7 @@ def _scatter(samples: Samples, found: Estimates, *, of_rounds: bool = False) -> 
 
 
 FEWEST_UNITS: Final = 3
-"""Runs of a group, or rounds, from which on a row has a verdict of its own."""
+"""The number of runs of each group, or of rounds, from which on a row has a verdict of its own."""
 
 MOST_FEW: Final = 5
-"""The most of them that are held to how runs of other rows vary."""
+"""The largest number of them at which rows are tested against the spread of other rows."""

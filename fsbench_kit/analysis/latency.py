@@ -1,7 +1,7 @@
-"""How long requests take: the percentile curve of each run, from its bins or from the percentiles that it prints.
+"""The latency of requests: the percentile curve of each run, from its bins or the percentiles that it prints.
 
-A percentile of figures in bins is known only to its bin, so every point of a curve has a lower and an upper end.
-Percentiles are never averaged: runs are curves of their own, or their bins are added up to one histogram.
+The bin of a percentile is known, but not where in it, so every point of a curve has a lower and an upper bound.
+Percentiles are never averaged: each run has its own curve, or the bins of runs are added up to one histogram.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 METRICS: Final = ("completion_latency", "latency", EITHER_LATENCY, "submission_latency")
-"""The metrics that have such curves; the first that a run has does, where none is asked for."""
+"""The metrics that can have such curves; by default the first one that a run has is used."""
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     **{
@@ -55,27 +55,27 @@ def curves(
     Parameters
     ----------
     dataset
-        The runs. Those that failed, and those before the first round, are left out.
+        The runs. Failed runs, and those before the first round, are left out.
     factor
-        A column of the runs or the key of a setting; what `level` holds.
+        A column of the runs or the key of a setting, whose values are in ``level``.
     metric
-        One of `METRICS`; by default the first that a run has.
+        One of `METRICS`; by default the first one that a run has.
     pooled
-        Whether to add up the bins of all runs of a cell and level to one histogram, in which a run with more
-        requests counts for more. Printed percentiles cannot be added up, and stay curves of their own.
+        Whether to add up the bins of all runs of a cell and level to one histogram, in which runs with more requests
+        have more weight. Printed percentiles cannot be added up, and remain separate curves.
 
     Returns
     -------
     pl.DataFrame
-        The columns of `COLUMNS`, one row for each point of a curve: a ``share`` of the requests took no longer
-        than something between ``low`` and ``high``; an open end is null. ``known_from`` is ``bins`` or
-        ``percentiles``. The jobs of a run that have the same settings are one curve where there are bins.
+        The columns of `COLUMNS`, one row for each point of a curve: a ``share`` of the requests took no longer than
+        a value between ``low`` and ``high``, where null is unbounded. ``known_from`` is ``bins`` or
+        ``percentiles``. Jobs of a run with the same settings are one curve if they have bins.
 
     Raises
     ------
     RequestError
-        If no run has such figures, the factor or the metric is not known, or the bins of runs that are to be
-        pooled are of different kinds.
+        If no run has such figures, if the factor or the metric is unknown, or if the bins of runs to be pooled are
+        of different kinds.
     """
     if metric is not None and metric not in METRICS:
         raise RequestError(f"{metric!r} is not a latency", hint=known_instead(metric, METRICS))
@@ -98,7 +98,7 @@ def curves(
 
 
 def _of_widest_scope(rows: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
-    """Keep the first metric of each run and operation, of it what is said of the whole, not of parts."""
+    """Keep the first metric of each run and operation, in its widest scope."""
     place = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
     scope = pl.col("scope").cast(pl.String).replace_strict(SCOPES, range(len(SCOPES)), return_dtype=pl.Int64)
     key = ("run_id", "operation")
@@ -148,7 +148,7 @@ def _from_bins(bins: pl.DataFrame, *, pooled: bool) -> Iterator[pl.DataFrame]:
 
 
 def _shares(requests: int) -> list[float]:
-    """Return the shares at which a curve is taken: up to the one that leaves out a single request, and all."""
+    """Return the shares at which a curve is sampled, up to the one that excludes a single request."""
     nines = np.arange(_STEPS_PER_NINE, np.log10(max(requests, 1)) * _STEPS_PER_NINE) / _STEPS_PER_NINE
     return [*_HUNDREDTHS.tolist(), *(1 - 10.0**-nines).tolist(), *([1 - 1 / requests] if requests > 1 else [])]
 

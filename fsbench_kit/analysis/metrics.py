@@ -1,4 +1,4 @@
-"""Which metrics are compared, and which statistic of each stands for a run."""
+"""Defines which metrics are compared, and which of their statistics represent a run."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "cpu": ("value",),
     "capacity": ("value",),
 }
-"""The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
+"""The metrics that are compared by default, with the statistics that represent a run."""
 
 PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
-"""The metrics that can stand for a cell where one has to; the first that it has does."""
+"""The metrics that can represent a cell; the first one that it has is used."""
 
 _PACE: Final = (*PRIMARY, "completion_latency")
-"""Metrics that are functions of one another in a cell: with a block size, an amount of work and a depth that are
-fixed, each follows from any other."""
+"""Metrics that are functions of one another in a cell: given the block size, the amount of work and the depth, each
+follows from any other."""
 
 _LATENCY: Final = ("latency", "completion_latency", EITHER_LATENCY)
 
@@ -49,30 +49,30 @@ QUESTION: Final = (
     .then(pl.format("latency {}", "statistic"))
     .otherwise(pl.format("{} {}", "metric", "statistic"))
 )
-"""What a row asks of its cell; rows that ask the same are one effect in several metrics."""
+"""What a row asks about its cell; rows with the same question are one effect in several metrics."""
 
 OF_EFFECT: Final = ("effect", "study", "level", "baseline")
-"""The columns that rows of a comparison have in common where they are one effect in several metrics."""
+"""The columns that rows of a comparison share if they are one effect in several metrics."""
 
 _ORDER: Final = dict.fromkeys((*_PACE, *_LATENCY))
 PLACE: Final = pl.col("metric").replace_strict(list(_ORDER), range(len(_ORDER)), default=len(_ORDER))
-"""Which of several metrics stands for an effect: the first."""
+"""The rank of a metric; the first of several metrics represents an effect."""
 
 
 def wanted(metrics: object = None, there: Iterable[str] = METRICS) -> pl.Expr:
-    """Return a filter for the measurements of some metrics, by default of `STATISTICS`.
+    """Return a filter for the measurements of the given metrics, by default those of `STATISTICS`.
 
     Parameters
     ----------
     metrics
-        Their names.
+        The names of the metrics.
     there
-        Metrics that can be asked for instead.
+        The metrics that exist, to suggest instead.
 
     Raises
     ------
     RequestError
-        If a metric is not one, or neither more nor less of it is better.
+        If a metric is unknown, or neither more nor less of it is better.
     """
     chosen = STATISTICS
     if metrics is not None:
@@ -94,14 +94,14 @@ def wanted(metrics: object = None, there: Iterable[str] = METRICS) -> pl.Expr:
 
 
 def no_figure(metrics: Sequence[str] | str | None, there: Iterable[str]) -> RequestError:
-    """Say that no run has a figure of some metrics, and which ones there are."""
+    """Return the error that no run has a figure of the given metrics, with those that exist."""
     several = [metrics] if isinstance(metrics, str) else metrics
     asked = " or ".join(several) if several else "what is compared by default"
     return RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
 
 
 def instead(word: str, there: Iterable[str]) -> str:
-    """Ask for the metric that is most like a word, and name those that can be compared.
+    """Suggest the most similar metric, and list those that can be compared.
 
     >>> instead("bandwith", ["iops", "bytes", "bandwidth"])
     'Did you mean bandwidth? The choices are: bandwidth, iops.'

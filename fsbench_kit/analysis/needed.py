@@ -1,4 +1,4 @@
-"""What a comparison needs of a dataset on disk: no more is read, so that memory follows what is compared."""
+"""Reads from a dataset on disk only what a comparison needs, so that memory use depends on what is compared."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.settings import Where
 
 _OF_RUNS: Final = ("study", "tool", "filesystem")
-"""The columns of cells that runs have."""
+"""The columns of cells that are also columns of runs."""
 
 _BESIDE: Final = pl.any_horizontal(
     pl.col("metric").is_in(["bytes", "elapsed"]),
     (pl.col("statistic") == "mean") & pl.col("metric").is_in(["latency", "submission_latency"]),
     pl.col("scope") == "disk",
 )
-"""The figures that say of others how they came about: by how much work, in which time, on which disks."""
+"""The figures that explain others: the amount of work, the time that it took, and the disks' counters."""
 
 _ROW: Final = "row"
 
@@ -33,7 +33,7 @@ _ROW: Final = "row"
 def needed(
     dataset: LazyDataset, factor: str, metrics: Sequence[str] | str | None = None, where: Where | None = None
 ) -> Dataset:
-    """Read of a dataset on disk what a comparison needs, which then finds in it what it would find in the whole.
+    """Read what a comparison needs from a dataset on disk; its result is the same as for the whole dataset.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def needed(
     Returns
     -------
     Dataset
-        The runs whose study, tool and filesystem ``where`` chooses. Of their figures those of the metrics, and
-        those that say how these came about; with ``where``, also one that has each value which it may choose. No
-        distributions and no series; but all errors in reading.
+        The runs whose study, tool and filesystem satisfy ``where``, with their figures of the metrics and those that
+        explain these; with ``where``, also a figure for each value that it may choose. It has no distributions and
+        no series, but all errors in reading.
 
     Raises
     ------
     RequestError
-        If a metric is not one, no run has a figure of it, or none has a value of ``where``.
+        If a metric is unknown, or no run has a figure of it or a value of ``where``.
     """
     errors = dataset.diagnostics.filter(severity="error")
     if chosen := _chosen(dataset, factor, where):
@@ -72,14 +72,14 @@ def needed(
 
 
 def _asked(measurements: pl.LazyFrame, where: Where) -> pl.Expr:
-    """Choose a figure of each run, metric and value that ``where`` may ask for: what it chooses is there then."""
+    """Select a figure for each run, metric and value that ``where`` may ask for, to show that these values exist."""
     kinds = {"run_id", "metric", *where} & {*measurements.collect_schema()}
     first = measurements.with_row_index(_ROW).filter("primary").group_by(kinds).agg(pl.col(_ROW).min())
     return pl.col(_ROW).is_in(first.collect(engine="streaming")[_ROW].implode())
 
 
 def _chosen(dataset: LazyDataset, factor: str, where: Where | None) -> list[pl.Expr]:
-    """Return what is true of runs with chosen values; nothing where that would leave a chosen value out."""
+    """Return filters for runs with the chosen values; none if they would exclude a chosen value entirely."""
     if not isinstance(where, Mapping):
         return []
     kinds = dataset.runs.select(_OF_RUNS).unique().collect()

@@ -1,4 +1,4 @@
-"""How many runs a comparison needs: from a pilot's runs, or from a variation that is assumed."""
+"""Computes how many runs a comparison needs, from the runs of a pilot or from an assumed variation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _SURE: Final = 0.8
-"""How sure it is that runs vary no more than `cv_high`."""
+"""The confidence that runs vary by no more than `cv_high`."""
 
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **{name: pl.Int64 if name in {"block_size", "file_size", "threads"} else pl.String for name in settings.CELL},
@@ -51,37 +51,36 @@ def sample_size(
     Parameters
     ----------
     pilot
-        Runs that were made already, at least two of a cell and level.
+        Existing runs, at least two of some cell and level.
     cv
-        Or else how much runs vary: coefficients of variation, 0.05 for 5 %.
+        Alternatively, the variation between runs: coefficients of variation, 0.05 for 5 %.
     half_width
-        What the interval of the ratio is to reach to either side, 0.05 for 5 %.
+        How far the interval of the ratio should extend in each direction, 0.05 for 5 %.
     effect
-        The difference that is to be shown, 0.10 for 10 %.
+        The difference to detect, 0.10 for 10 %.
     margin
         The largest ratio that counts as equal.
     power
-        How often difference or equality is to be shown where it is there.
+        How often an existing difference or equality should be shown.
     confidence
-        Of the interval.
+        Confidence level of the interval.
     factor
-        What the pilot's runs are to be compared by.
+        The factor by which the pilot's runs are to be compared.
 
     Returns
     -------
     pl.DataFrame
-        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what the
-        comparison of such runs is over, and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each
-        of which has a run of each group; or ``boot`` or ``launch of one group``, so many for each group. ``cv`` is
-        the variation among such units of one level, pooled over the levels, or that of the ratios between units of
-        both groups. A pilot's few runs may have varied less than others will; ``cv_high`` is what it is below with
-        a confidence of 80 %, and what the numbers are planned with. Without a pilot both are the one that was
-        given.
+        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what a comparison
+        of such runs is over and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each of which has
+        a run of each group; or ``boot`` or ``launch of one group``, counted per group. ``cv`` is the variation among
+        such units of one level, pooled over the levels, or that of the ratios between units of both groups. The few
+        runs of a pilot may vary less than later ones; ``cv_high`` is an upper bound with a confidence of 80 %, and
+        the numbers are computed from it. Without a pilot, both are the given one.
 
     Raises
     ------
     RequestError
-        If neither or both are given, if a pilot has no two runs of anything, or a number cannot be planned with.
+        If neither or both are given, if a pilot never has two runs of the same, or if a number is out of range.
 
     Examples
     --------
@@ -128,16 +127,16 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100, pa
     cv
         Coefficients of variation between runs.
     confidence
-        Of the interval.
+        Confidence level of the interval.
     most
         The largest number of runs of a group.
     pairs
-        Whether runs are paired, and ``cv`` is that of their ratios.
+        Whether runs are paired, so that ``cv`` is that of their ratios.
 
     Returns
     -------
     pl.DataFrame
-        Columns ``cv``, ``runs`` and ``half_width``, 0.05 for 5 %: what the interval of a ratio typically reaches
+        Columns ``cv``, ``runs`` and ``half_width``, 0.05 for 5 %: how far the interval of a ratio typically extends
         upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
@@ -153,7 +152,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100, pa
 
 
 def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
-    """Return of each cell how much the units of its comparison vary, on logarithms."""
+    """Return for each cell how much the units of its comparison vary, in logarithms."""
     figures = comparable(pilot, factor).filter(~UNMEASURED, pl.col("value") > 0)
     groups = groups_of(figures, factor, None)
     design = Design(groups, Evidence(pilot, factor))
@@ -226,10 +225,10 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
 
 _LAUNCH: Final = "launch of one group"
 _OF_ONE_GROUP: Final = ("run", "boot", _LAUNCH)
-"""The units that have runs of one group each; the others have runs of both."""
+"""The units with runs of only one group; the others have runs of both."""
 
 _PAIRS: Final = ("rounds", "strata of rounds", "units")
-"""The ways of comparing whose unit has runs of both groups."""
+"""The ways of comparing whose units have runs of both groups."""
 
 
 def _cv(log_variance: float) -> float:

@@ -1,4 +1,4 @@
-"""How the runs of rows are laid out: as two groups, in pairs, in blocks."""
+"""Arranges the runs of rows as two groups, in pairs or in blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Samples(NamedTuple):
-    """Some rows that are laid out alike, with the runs of their baseline and of their candidate."""
+    """Rows with the same layout, with the runs of their baseline and of their candidate."""
 
     rows: Ints
     a: Sample
@@ -28,17 +28,17 @@ class Samples(NamedTuple):
         return self if chosen.all() else Samples(self.rows[chosen], self.a[chosen], self.b[chosen])
 
     def swapped(self) -> Samples:
-        """Return the same rows, seen from the other group."""
+        """Return the same rows with their groups exchanged."""
         return Samples(self.rows, self.b, self.a)
 
     @property
     def fewest(self) -> Ints:
-        """How many runs the smaller group of each row has."""
+        """The number of runs of the smaller group of each row."""
         return np.minimum(self.a.n, self.b.n)
 
 
 class Sampler:
-    """Takes the runs of rows and of groups out of the values of all groups, which are put into an array once."""
+    """Selects the runs of rows and groups from an array of all values that is built once."""
 
     def __init__(self, groups: Groups, column: str = "value") -> None:
         self._runs = _as_sample(groups.ragged(groups.measurements[column]))
@@ -48,12 +48,12 @@ class Sampler:
 
     @property
     def are_positive(self) -> Bools:
-        """Of which groups all figures are above 0; a nan is no figure either."""
+        """Whether all figures of each group are above 0; nan does not count as a figure."""
         return np.asarray((self._runs.values > 0).all(axis=-1))
 
     @property
     def sizes(self) -> list[Ints]:
-        """How many runs the baseline and the candidate of each row have."""
+        """The numbers of runs of the baseline and of the candidate of each row."""
         return [self._n[groups] for groups in self._roles]
 
     def of(self, rows: Ints) -> Samples:
@@ -63,18 +63,18 @@ class Sampler:
     def group(self, groups: Ints) -> Sample:
         """Return the runs of some groups."""
         some: Ints | slice = groups
-        if groups.size and (np.diff(groups) == 1).all():  # a view of neighbours takes no time
+        if groups.size and (np.diff(groups) == 1).all():  # a view of consecutive groups costs nothing
             some = slice(groups[0], groups[-1] + 1)
         width = self._n[groups].max(initial=0)
         return self._runs[some, slice(width)]
 
     def mean_logs(self) -> Floats:
-        """Return the mean logarithm of each group; it is not finite where a figure has none."""
+        """Return the mean logarithm of each group; it is not finite if a figure has no logarithm."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._runs.log().mean()
 
     def in_time(self, groups: Ints) -> Sample:
-        """Return the runs of some groups in the order in which they were started; that of all is known."""
+        """Return the runs of some groups in the order of their start times, which must all be known."""
         sample, times = self.group(groups), self._groups.measurements["started_at"]
         if times.is_sorted():
             return sample
@@ -85,12 +85,12 @@ class Sampler:
 
 
 def _as_sample(values: Runs) -> Sample:
-    """Return values without a check: those that have no logarithm are in no row that is estimated."""
+    """Return values without checking them: rows that are estimated have no values without a logarithm."""
     return Sample(values.filled(1.0), np.asfortranarray(~np.ma.getmaskarray(values)))
 
 
 def shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
-    """Return the runs of each row's groups in each block, by default of the blocks that have both."""
+    """Return the runs of both groups of each row in each block, by default only of blocks that have both."""
     a, b = (pl.col("value").filter(pl.col("role") == role) for role in range(len(ROLES)))
     blocks = planned.sort("row", by, maintain_order=True).group_by("row", by, *within, maintain_order=True)
     known = blocks.agg(a=a, b=b).select("row", "a", "b", unit=pl.col(within[0] if within else by).cast(pl.String))
@@ -103,13 +103,13 @@ def means_of(blocks: pl.DataFrame) -> pl.DataFrame:
 
 
 def independent(planned: pl.DataFrame) -> Samples:
-    """Return the figures of both groups, in no order."""
+    """Return the figures of both groups, in no particular order."""
     a, b = (pl.col("value").filter(pl.col("role") == role) for role in range(len(ROLES)))
     return of_blocks(planned.sort("row", maintain_order=True).group_by("row", maintain_order=True).agg(a=a, b=b))
 
 
 def of_blocks(blocks: pl.DataFrame) -> Samples:
-    """Return the figures of both groups, those of a block at one place."""
+    """Return the figures of both groups, with those of a block at the same index."""
     by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
     of_a, of_b = (_as_sample(stats.ragged(by_row[name].to_list())) for name in ("a", "b"))
     return Samples(by_row["row"].to_numpy(), of_a, of_b)

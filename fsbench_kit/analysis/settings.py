@@ -1,4 +1,4 @@
-"""Which settings runs had: in which cells they may be compared, and what besides the factor sets them apart."""
+"""The settings of runs: which cells they belong to, and what besides the factor distinguishes them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ Where: TypeAlias = Mapping[str, Sequence[str | int | None] | str | int | None]
 NOT_KNOWN: Final = "not known"
 
 DATE: Final = "date"
-"""The factor that is the day of a run: by its name, or else in UTC by its log."""
+"""The factor for the day of a run, taken from its name, or else from its log in UTC."""
 
 
 def effective(settings: pl.DataFrame) -> pl.DataFrame:
-    """Return one value for each run and key: that of the strongest origin.
+    """Return one value for each run and key, that of the strongest origin.
 
-    Where the parts of a run differ (two fio jobs of different block sizes), the value is all of theirs, joined
-    by ``|``.
+    If the parts of a run differ (two fio jobs with different block sizes), their values are joined by ``|``.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
     pl.DataFrame
         Columns ``run_id``, ``key``, ``value``, ``origin``.
     """
-    # Origins are an Enum in the order of their strength, so that the least one is the strongest.
+    # Origins are an Enum in descending order of strength, so the smallest one is the strongest.
     strongest = settings.select("run_id", "key", "value", "origin").filter(
         pl.col("origin") == pl.col("origin").min().over("run_id", "key")
     )
@@ -57,7 +56,7 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
 
 
 def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
-    """Return one row for each run with a column for each of some keys; unknown is null."""
+    """Return one row for each run with a column for each of the keys; unknown values are null."""
     wanted = list(keys)
     some = settings.filter(pl.col("key").is_in(wanted))
     return _columns(effective(some), wanted) if some.height else _none_of(wanted)
@@ -74,15 +73,15 @@ def _columns(effective: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
 
 
 def values_of(known: pl.DataFrame, runs: Iterable[str]) -> dict[str, list[str]]:
-    """Return the values that each key has among some runs, given what `known` returned; both are sorted."""
+    """Return the values of each key among some runs, given the result of `known`; both are sorted."""
     found = known.filter(pl.col("run_id").is_in(list(runs))).group_by("key").agg(pl.col("value").unique().sort())
     return dict(found.sort("key").rows())
 
 
 def known(dataset: Dataset) -> pl.DataFrame:
-    """Return all that is known of runs: columns ``run_id``, ``key``, ``value``.
+    """Return everything known about runs: columns ``run_id``, ``key``, ``value``.
 
-    Besides the settings these are facts of the run itself, and the disks and jobs of which its log has figures.
+    Besides the settings, these are facts of the run itself, and the disks and jobs for which its log has figures.
     """
     of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
     a_file = (pl.col("key") == "fio.filename") & ~pl.col("value").str.contains("/dev/")
@@ -93,12 +92,12 @@ def known(dataset: Dataset) -> pl.DataFrame:
 
 
 def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
-    """Return the parts of which a log has figures as a setting, where nothing else gives its run that setting."""
+    """Return the parts for which a log has figures as a setting, for runs without that setting."""
     parts = dataset.measurements["part"]
     if parts.null_count() == parts.len():
         return _none_of(("key", "value"))
     named = pl.col("run_id").is_in(known.filter(pl.col("key") == key)["run_id"].implode())
-    # the kernel numbers loop devices and disks in memory as it likes
+    # the kernel numbers loop devices and RAM disks arbitrarily
     chance = (pl.col("scope") == "disk") & pl.col("part").str.contains("^(loop|ram)")
     return (
         dataset.measurements.filter(pl.col("scope") == scope, pl.col("part").is_not_null(), ~chance, ~named)
@@ -108,7 +107,7 @@ def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.Da
 
 
 _RUN_FACTS: Final = ("host", "tool_version")
-"""Columns of a run that count as settings when runs are compared."""
+"""Columns of runs that count as settings when runs are compared."""
 
 CELL: Final = (
     "study",
@@ -126,8 +125,8 @@ CELL: Final = (
     "metric",
     "statistic",
 )
-"""What has to be equal before two figures may be set side by side, unless it is the factor; other differences are
-named as confounders. ``work`` is all other settings of the work, as far as workloads differ in them."""
+"""The columns that must be equal for two figures to be compared, unless they are the factor; other differences are
+reported as confounders. ``work`` lists all other settings of the work in which workloads differ."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
 _KEYS: Final = (
@@ -152,8 +151,8 @@ LAUNCH: Final = pl.concat_str(
     .otherwise(pl.col("source").str.replace("/[^/]*/[^/]*$", "")),
     separator="\n",
 ).alias("launch")
-"""What rounds are counted in: one study on one host under one kernel, and one date where names tell it; of runs
-made here, one folder."""
+"""The scope in which rounds are counted: one study on one host with one kernel, and one date if names state it; for
+runs launched with the kit, one folder."""
 
 
 def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
@@ -166,22 +165,22 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     factor
         A column of ``runs``, or the key of a setting; or ``date``, the day on which a run began.
     where
-        A column of `CELL`, or the factor -> the values to keep; ``None`` among them is what has no value.
+        The values to keep, by column of `CELL` or for the factor; ``None`` keeps figures without a value.
 
     Returns
     -------
     pl.DataFrame
         The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, ``boot``, and ``level``, which
-        is never null. Where the sync after a task that writes has its own time, both together are the metric
-        ``elapsed_with_sync``. A size that the figure does not carry is that of the run's settings; it is null
-        where otherwise equal figures have either none or this one. A part's name is null where its run has no
-        other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one of `CELL`,
-        and the filesystem where the factor is the target that has it, or groups of one filesystem each.
+        is never null. If the sync after a writing task is timed separately, the sum of both is the metric
+        ``elapsed_with_sync``. A size that a figure does not state is taken from the settings of its run; it is null
+        if otherwise equal figures have either no size or this one. The name of a part is null if its run has no
+        other part, because it is then a mere label. So is the factor itself if it is one of `CELL`, and the
+        filesystem if the factor is the target that has it, or groups with one filesystem each.
 
     Raises
     ------
     RequestError
-        If ``where`` names another column, or a value that no figure has.
+        If ``where`` names an unknown column, or a value that no figure has.
     """
     check_given(dataset, Dataset, "fsb.read(path)")
     if not isinstance(factor, str):
@@ -233,21 +232,21 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
 
 
 def _day(date: str) -> pl.Expr:
-    """Return the day of a date that may have a time."""
+    """Return the day of a date that may include a time."""
     return pl.when(pl.col(date).str.contains(AT)).then(pl.col(date).str.head(10)).otherwise(date)
 
 
 def _of_one_filesystem_each(level: pl.DataFrame, runs: pl.DataFrame) -> bool:
-    """Tell whether all runs of a level have one filesystem, and those of other levels another."""
+    """Return whether each level has a single filesystem, and not all have the same."""
     pairs = runs.select("run_id", "filesystem").join(level, on="run_id").select("filesystem", "level").unique()
     return pairs.height == pairs["level"].n_unique() and pairs["filesystem"].n_unique() > 1
 
 
 def _known_of_all(size: str) -> pl.Expr:
-    """Return a size where it tells otherwise equal figures apart, or all of them have it.
+    """Return a size if it distinguishes otherwise equal figures, or if all of them have it.
 
-    fio tells the size of files only where it lays them out, which the first of several runs does: what the others
-    do not say is no difference.
+    fio prints the size of files only when it lays them out, which happens in the first of several runs. Its absence
+    in the others is therefore not a difference.
     """
     rest = [key for key in CELL if key != size]
     values = pl.col(size).drop_nulls().n_unique().over(rest)
@@ -255,17 +254,17 @@ def _known_of_all(size: str) -> pl.Expr:
 
 
 def _telling_part(figures: pl.DataFrame) -> pl.Expr:
-    """Return the name of a figure's part; null where its run has no other part."""
+    """Return the name of a figure's part, or null if its run has no other part."""
     if figures["part"].null_count() == figures.height:
         return pl.col("part")
     return pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part")
 
 
 def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """Set beside each measurement what is known of its run: a join, at a tenth of its time for so few runs."""
+    """Join measurements with the facts of their runs, in a tenth of the time of a Polars join for so few runs."""
     facts = runs.drop("run_id")
     alike = [name for name, n in facts.select(pl.all().n_unique()).row(0, named=True).items() if n == 1]
-    blocks = measurements["run_id"].rle().struct  # the figures of a run stand together
+    blocks = measurements["run_id"].rle().struct  # the figures of a run are consecutive
     numbers = blocks.field("value").cast(pl.Enum(runs["run_id"]), strict=False).to_physical()
     place = numbers[np.repeat(np.arange(numbers.len()), blocks.field("len").to_numpy())]
     known = place.is_not_null()
@@ -277,14 +276,14 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame
 
 
 _LARGEST: Final = 1e100
-"""Ratios of figures up to here, and down to its inverse, are numbers that a float holds."""
+"""Ratios of figures up to this, and down to its inverse, can be represented as floats."""
 
 
 def _computable(figures: pl.DataFrame) -> pl.DataFrame:
-    """Let figures be missing that are nan or infinite, or near it, and bounds unknown that make no sense."""
+    """Mark figures as missing that are nan or (nearly) infinite, and drop bounds that make no sense."""
     low, printed, high = (figures[name].to_numpy() for name in ("low", "value", "high"))
     if ((low >= 1 / _LARGEST) & (low <= printed) & (printed <= high) & (high <= _LARGEST)).all():
-        return figures  # as nearly always
+        return figures  # the usual case
 
     def usable(name: str) -> pl.Expr:
         return (pl.col(name) == 0) | pl.col(name).abs().is_between(1 / _LARGEST, _LARGEST)
@@ -303,13 +302,13 @@ def _computable(figures: pl.DataFrame) -> pl.DataFrame:
 
 
 _WRITES: Final = "write|copy|remove|delete|command"
-"""What leaves something for a sync to write."""
+"""Operations that leave something for a sync to write."""
 
 
 def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
-    """Return the time of each task that writes and of the sync after it together.
+    """Return the sum of the times of each writing task and of the sync after it.
 
-    Neither says by itself what a filesystem takes: one does more at once, and another more in the sync.
+    Neither shows alone how long a filesystem takes: one does more at once, and another more in the sync.
     """
     elapsed = figures.filter(metric="elapsed", statistic="value", state="measured").filter(
         pl.col("operation").str.contains(_WRITES)
@@ -332,7 +331,7 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
 def _is_one_of(
     figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None] | str | int | None
 ) -> pl.Expr:
-    """Return whether a figure has one of some values in a column, or as its level of the factor."""
+    """Return whether a figure has one of the values in a column, or as its level of the factor."""
     if name not in (*CELL, factor):
         raise RequestError(
             f"{name!r} does not name cells, so that none can be chosen by it",
@@ -346,12 +345,12 @@ def _is_one_of(
 def chosen_of(
     name: str, kept: Sequence[str | int | None] | str | int | None, known: Iterable[str | None]
 ) -> list[str | None]:
-    """Return the values that are chosen of a column, as text.
+    """Return the values that are chosen from a column, as text.
 
     Raises
     ------
     RequestError
-        If the column has none such.
+        If the column does not have one of them.
     """
     several = [kept] if kept is None or isinstance(kept, str | int) else kept
     wanted = [None if value is None else str(value) for value in several]
@@ -364,20 +363,20 @@ def chosen_of(
 
 
 def operations(dataset: Dataset, factor: str, *, whole: bool = False) -> pl.DataFrame:
-    """Return what each operation of each run is a cell of, for what is known of it besides single figures.
+    """Return the cell of each operation of each run, for data other than single figures.
 
     Parameters
     ----------
     dataset, factor
         As in `cells`.
     whole
-        Whether each run is one, with all of its operations.
+        Whether to treat each run as a whole, with all of its operations.
 
     Returns
     -------
     pl.DataFrame
-        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are no part's or
-        figure's own, and ``differ``: whether the run's jobs are of different sizes. Such a size is null.
+        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are not specific to
+        a part or figure, and ``differ``: whether the run's jobs have different sizes, which are then null.
     """
     own = [name for name in CELL if name not in {"scope", "part", "operation", "metric", "statistic"}]
     key = ("run_id", "level") if whole else ("run_id", "operation", "level")
@@ -394,10 +393,10 @@ def operations(dataset: Dataset, factor: str, *, whole: bool = False) -> pl.Data
 
 
 def number(column: str) -> pl.Expr:
-    """Read a setting's text as a number; null where it is none."""
+    """Parse the text of a setting as a number; null if it is none."""
     return pl.col(column).cast(pl.Float64, strict=False)
 
 
 def integer(column: str) -> pl.Expr:
-    """Read a setting's text as a whole number; null where it is none."""
+    """Parse the text of a setting as an integer; null if it is none."""
     return pl.col(column).cast(pl.Int64, strict=False)

@@ -1,4 +1,4 @@
-"""How the runs of a comparison lie: whether groups have modes or drift, whether their ratio has come to rest."""
+"""Examines the runs of a comparison: whether groups have modes or drift, and whether their ratio is steady."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ REASONS: Final = (NON_STEADY,)
 
 
 def look(groups: Groups, found: Estimates) -> Bools:
-    """Say which groups are bimodal, and which drift; withhold the verdict where a ratio has not come to rest.
+    """Note which groups are bimodal or drift, and withhold the verdict if a ratio is not steady.
 
     Returns
     -------
     ndarray of bool
-        The rows with a group whose runs look as if they had modes.
+        The rows with a group whose runs appear to have modes.
     """
     bimodal, drifting = _shapes(groups, found)
-    bimodal &= groups.alike("launch")  # several hosts, kernels or launches have speeds of their own
+    bimodal &= groups.alike("launch")  # different hosts, kernels or launches naturally have different speeds
     few = groups.table["n"].to_numpy() < _FOR_MODES
     for role in ROLES:
         group, level = groups.pairs[role].to_numpy(), groups.of(role, "level").to_series()
@@ -55,11 +55,11 @@ _APART: Final = "The runs of {} lie far apart, and there are too few to tell mod
 _DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."
 
 _FOR_MODES: Final = 6
-"""The fewest runs that are said to be bimodal: of fewer, a mode is hardly more than one run."""
+"""The smallest number of runs that can be called bimodal: with fewer, a mode is hardly more than one run."""
 
 
 def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
-    """Tell which groups are bimodal, and which drift."""
+    """Return which groups are bimodal, and which drift."""
     n = groups.table["n"].to_numpy()
     if not n.size:
         return n > 0, n > 0
@@ -71,7 +71,7 @@ def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
     if chosen.size:
         bimodal[chosen] = stats.bimodal(samples.group(chosen), found.rounding[chosen])
 
-    # A line over time means something where the times are known, and all runs were made on one machine.
+    # A line over time is only meaningful if the times are known, and all runs were made on one machine.
     timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
     chosen = np.flatnonzero(measured & (n >= MIN_RUNS) & timed)
     if chosen.size:
@@ -83,9 +83,10 @@ def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
 def _unsteady(groups: Groups, found: Estimates) -> Ints:
     """Return the rows whose ratio drifts over rounds and is not steady at their end.
 
-    What both groups share, rounds take out: a device that slows down does no harm to a ratio. A ratio that is on
-    its way has a mean that neither of its states has. SNIA's criterion alone would not do: it bounds the range of
-    five rounds, which ratios that merely vary by 9 % exceed half of the time, and that is what an interval is for.
+    Rounds cancel whatever affects both groups: a device that slows down does not harm a ratio. The mean of a ratio in
+    transition, however, represents neither of its states. SNIA's criterion alone would not be enough: it limits the
+    range of five rounds, which ratios that merely vary by 9 % exceed half of the time; that is what an interval
+    is for.
     """
     together = groups.alike("launch") & ~groups.having(pl.col("round").is_null())
     blocked = ~np.isnan(found.numbers["n_pairs"])
@@ -102,7 +103,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     line = stats.drift(ratios)
     drifts = (line.low > 1) | (line.high < 1)
     rows, ratios = rows[drifts], ratios[drifts]
-    present = np.argsort(ratios.mask, axis=-1, kind="stable")  # the rounds that have a ratio, in their order
+    present = np.argsort(ratios.mask, axis=-1, kind="stable")  # the rounds with a ratio, in order
     last = ratios.count(axis=-1)[:, None] + np.arange(-WINDOW, 0)
     ending = np.take_along_axis(ratios.data, np.take_along_axis(present, last, axis=-1), axis=-1)
     restless: Ints = rows[~stats.steady_state(ending).steady] if rows.size else rows
@@ -110,7 +111,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
 
 
 def _over_rounds(groups: Groups, of: Ints, rounds: Ints) -> Runs:
-    """Return the mean logarithm of some groups in each round; those of a host and a study are masked elsewhere."""
+    """Return the mean logarithm of groups in each round; rounds without runs of a group are masked."""
     places, sizes = groups.places(of)
     width = int(rounds.max()) + 1
     cell = np.repeat(np.arange(of.size), sizes) * width + rounds[places]

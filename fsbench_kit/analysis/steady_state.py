@@ -1,7 +1,7 @@
-"""Whether the rounds of a launch have come to rest, as the storage industry's test specification asks of SSDs.
+"""Checks whether the rounds of a launch are steady, by the storage industry's test specification for SSDs.
 
-A device that has rested, or has been filled, changes its pace for a while. What is reported here is no verdict and
-withholds none: it says whether that while is over.
+The speed of a device changes for a while after it has rested or been filled. The result is not a verdict and does not
+withhold one: it only shows whether this phase is over.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 
 
 def steady_state(dataset: Dataset) -> pl.DataFrame:
-    """Hold the last rounds of each figure of a launch against SNIA's criterion.
+    """Check the last rounds of each figure of a launch against SNIA's criterion.
 
     Parameters
     ----------
     dataset
-        Runs that were made in rounds. Failed ones, and those before the first round, are left out.
+        Runs that were made in rounds. Failed runs, and those before the first round, are left out.
 
     Returns
     -------
     pl.DataFrame
-        One row for each target, workload and figure: the first of `metrics.PRIMARY` that it has.
-        ``range`` and ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is
-        whether the range is within 20 % and the slope within 10 %. All three are null with fewer rounds.
+        One row for each target, workload and figure, using the first of `metrics.PRIMARY` that it has. ``range`` and
+        ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is whether the range is
+        within 20 % and the slope within 10 %. All three are null if there are fewer rounds.
     """
     rank = pl.col("metric").replace_strict(list(PRIMARY), range(len(PRIMARY)), default=None)
     key = [*settings.CELL, "target", "workload"]
@@ -66,7 +66,7 @@ def steady_state(dataset: Dataset) -> pl.DataFrame:
 
 
 def sentence(found: pl.DataFrame) -> str | None:
-    """Say in a sentence what `steady_state` found; ``None`` where there were too few rounds for it."""
+    """Describe the result of `steady_state` in a sentence; ``None`` if there were too few rounds."""
     known = found.drop_nulls("steady")
     if known.is_empty():
         return None

@@ -1,4 +1,4 @@
-"""One ratio for many hosts, studies or the like, of which those that were seen are some: by random effects."""
+"""Summarises ratios over many hosts, studies or other units by random effects, as a sample of such units."""
 
 from __future__ import annotations
 
@@ -60,35 +60,35 @@ def summarise(
     confidence: float = 0.95,
     include_failed: bool = False,
 ) -> pl.DataFrame:
-    """Compare groups on each host, or in each study, and say what that gives for hosts or studies in general.
+    """Compare groups on each host, or in each study, and summarise the ratios for hosts or studies in general.
 
     Parameters
     ----------
     dataset, factor, baseline, metrics, where, confidence, include_failed
         As in `fsbench_kit.compare`.
     over
-        What tells the units apart: ``host``, ``study``, ``kernel`` or another fact of runs.
+        What the units are: ``host``, ``study``, ``kernel`` or another fact of runs.
 
     Returns
     -------
     pl.DataFrame
-        One row for each cell and level of which two or more units have an interval; the columns are `COLUMNS`.
-        ``ratio`` is the mean of the units' ratios (as a logarithm) with its interval. ``prediction_*`` is where
-        the ratio of a further unit lies, if measured like these, from three units on. ``spread`` is how much
-        ratios differ from unit to unit, as a coefficient of variation, without the noise of each. ``left_out`` are
+        One row for each cell and level with two or more units that have an interval; the columns are `COLUMNS`.
+        ``ratio`` is the mean of the units' ratios (in logarithms) with its interval. ``prediction_*`` is where the
+        ratio of another unit would lie, if measured in the same way; it takes three or more units. ``spread`` is how
+        much ratios vary between units, as a coefficient of variation without the noise of each. ``left_out`` lists
         units whose groups were compared without an interval, or whose verdict is withheld.
 
     Raises
     ------
     RequestError
-        As `fsbench_kit.compare` does; or if ``over`` is no fact of these runs, or is the factor.
+        As for `fsbench_kit.compare`; or if ``over`` is not a fact of these runs, or is the factor.
 
     Notes
     -----
-    Random effects with the interval of Hartung and Knapp, see `fsbench_kit.stats.random_effects`: the units are
-    taken for a sample of those that one asks about. The noise of each is that of all, for as many runs as it has:
-    weights by the own noise of a few runs cover 91 % (``docs/coverage.md`` has what these do). Runs are never
-    pooled over units. Rounding reaches as far beyond both intervals as it does in the mean of the units.
+    The method is random effects with the interval of Hartung and Knapp, see `fsbench_kit.stats.random_effects`. It
+    treats the units as a sample of those of interest. The noise of each unit is that of all units, for the number of
+    its runs: weights from the noise of a few runs alone would cover 91 % (see ``docs/coverage.md``). Runs are never
+    pooled over units. Both intervals are widened by the mean rounding of the units.
 
     Examples
     --------
@@ -119,14 +119,14 @@ def summarise(
 
 
 _FEWEST: Final = 2
-"""The fewest units of which there is a summary; a prediction takes one more."""
+"""The smallest number of units for a summary; a prediction takes one more."""
 
 
 _OF_UNIT: Final = ("estimate", "standard_error", "per_unit", "degrees", "down", "up")
 
 
 def _of_units(groups: Groups, evidence: Evidence, over: str, options: CompareOptions) -> pl.DataFrame:
-    """Compare the groups in each unit; usable is what has an error of its own, and no verdict withheld."""
+    """Compare the groups in each unit; it is usable if it has a standard error, and no verdict is withheld."""
     design = Design(groups, evidence)
     remarks = check(design, footnotes=False)
     found = estimate(design, remarks.with_code(codes("no ratio")), options)
@@ -147,7 +147,7 @@ def _of_units(groups: Groups, evidence: Evidence, over: str, options: CompareOpt
 
 
 def _over_units(units: pl.DataFrame, confidence: float) -> dict[str, Any]:
-    """Return the columns that the units of one cell give."""
+    """Return the columns computed from the units of one cell."""
     used = units.filter("usable")
     down, up = (float(np.mean(used[name].to_numpy())) for name in ("down", "up"))
     variances = _variances(used)
@@ -170,7 +170,7 @@ def _over_units(units: pl.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _variances(units: pl.DataFrame) -> Floats:
-    """Return the variance of each unit's log ratio by the noise of all: that of a few runs is hardly known."""
+    """Return the variance of each unit's log ratio from the noise of all, since that of a few runs is uncertain."""
     error, per_unit, degrees = (units[name].to_numpy() for name in ("standard_error", "per_unit", "degrees"))
     variances: Floats = per_unit * np.average(np.square(error) / per_unit, weights=degrees)
     return variances

@@ -1,11 +1,11 @@
-"""Tests of ratios: whether each is 1, and whether it lies beyond the margin.
+"""Tests ratios: whether each is 1, and whether it lies beyond the margin.
 
-The spread of few runs is hardly known, and that of runs with modes less so: where all runs of each group happen
-to be of one mode, they look like no spread at all, and like a difference. Among several rows that happens. So p is
-no smaller than what all rows of a kind give, where these are many: by their spread, for three to five runs, and
-for any number of runs where many groups of the kind have modes. And for three to five runs it is no smaller than
-what the other rows of the kind give by how often two runs of one group lie half as far apart as the groups do:
-that often chance alone would set the groups apart.
+The spread of few runs is uncertain, and even more so if runs have modes: if all runs of each group happen to be in
+one mode, they seem to have no spread, and the groups to differ. Among several rows this does happen. Therefore p is
+never smaller than the pooled spread of all rows of a kind gives, if there are many: for three to five runs, and for any
+number of runs if many groups of the kind have modes. For three to five runs, p is also never smaller than the chance of
+such a difference by modes alone, estimated from how often two runs of one group in the other rows of the kind lie half
+as far apart as the groups do.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 _MANY_ROWS: Final = 10
 
 _MANY_DEGREES: Final = 40
-"""The degrees of freedom of ten rows of three runs a group: where runs have modes, fewer rows of more runs have as
-many."""
+"""The degrees of freedom of ten rows with three runs per group; if runs have modes, fewer rows with more runs are
+enough."""
 
 _MANY_WITH_MODES: Final = 0.25
-"""The share of rows with modes above which no row of their kind is trusted to have none; chance gives a tenth."""
+"""The share of rows with modes above which all rows of their kind are assumed to have some; chance gives a tenth."""
 
 _POOLED: Final = ("study", "tool", "metric", "statistic")
-"""What rows have to share besides the method before they are held to the spread of all of them."""
+"""What rows must share, besides the method, to be tested against their pooled spread."""
 
 
 def test(groups: Groups, found: Estimates, modes: Bools, options: CompareOptions) -> None:
-    """Test each ratio; of a bound, only whether it is 1.
+    """Test each ratio; of a bound, test only whether it is 1.
 
     Parameters
     ----------
     groups
-        Who stands with whom.
+        The groups and how they are paired.
     found
-        What was estimated; ``p`` and ``p_equivalent`` are filled in.
+        The estimates, in which ``p`` and ``p_equivalent`` are filled in.
     modes
-        The rows with a group whose runs look as if they had modes.
+        The rows with a group whose runs appear to have modes.
     options
         The largest ratio that counts as equal, and the confidence.
     """
@@ -74,7 +74,7 @@ _HELD: Final = (
 
 
 def _p(found: Estimates, rows: Ints, limit: float, **spread: Floats) -> Floats:
-    """Return p of "the ratio is 1", and of "it lies beyond the margin"; with another spread, if one is given."""
+    """Return p of "the ratio is 1", and of "it lies beyond the margin", optionally with another spread."""
     columns = {name: found.numbers[name][rows] for name in stats.LogRatio._fields} | spread
     ratio = stats.LogRatio(**columns)
     return np.stack([stats.difference_p(ratio), stats.equivalence_p(ratio, limit)])
@@ -89,7 +89,7 @@ def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
 
 
 def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_modes: bool) -> None:
-    """Let p of rows of few runs, or of runs with modes, be no smaller than the spread of their kind gives."""
+    """Raise p of rows with few runs, or of runs with modes, to what the pooled spread of their kind gives."""
     units, per_unit, degrees = (found.numbers[name][rows] for name in ("units", "per_unit", "degrees"))
     unsure = (units >= FEWEST_UNITS) & ((units <= MOST_FEW) | with_modes)
     if not unsure.any():
@@ -102,10 +102,10 @@ def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_
 
 
 def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
-    """Return the chance that groups are of unlike modes, by how often runs of other rows lie half as far apart.
+    """Return the chance that groups are in different modes, from how often runs of other rows lie half as far apart.
 
-    It is 0 for more than a few runs, and for a row that is the only one of its kind: with two modes that are as
-    frequent as each other, the worst case, groups of three runs are of unlike modes in 3 % of rows.
+    It is 0 for more than a few runs, and for the only row of a kind: in the worst case, with two equally frequent
+    modes, groups of three runs are in different modes in 3 % of rows.
     """
     units, degrees, pairs = (found.numbers[name][rows] for name in ("units", "degrees", "n_pairs"))
     few = (units >= FEWEST_UNITS) & (units <= MOST_FEW)
@@ -119,7 +119,7 @@ def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
     others = known.size - (~np.isnan(apart)).sum(axis=-1)
     reach = np.abs(found.numbers["estimate"][rows]) / 2
     beyond = known.size - np.searchsorted(known, reach) - (apart >= reach[:, None]).sum(axis=-1)
-    share = (beyond + 1) / (others + 1)  # what was not seen can happen
+    share = (beyond + 1) / (others + 1)  # events that were not seen can still happen
     p = (
         stats.unlike_rounds_p(share, units)
         if np.isfinite(pairs).all()

@@ -1,6 +1,6 @@
-"""What happens while a run goes on: where its level changes, when it comes to rest, where it stalls.
+"""Analyses the course of a run: where its level changes, when it becomes steady, where it stalls.
 
-All of it is of single runs. It tells whether one figure can stand for a run, and says nothing of the next run.
+All results are about single runs. They show whether one figure can represent a run, and say nothing about the next.
 """
 
 from __future__ import annotations
@@ -23,44 +23,42 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats, Ints
 
 PREFERRED: Final = ("completion_latency", "latency", "bandwidth", "iops")
-"""The metrics that are looked at, the first that a run has, where none is asked for."""
+"""The metrics that are analysed by default: the first one that a run has."""
 
 STALL: Final = 10.0
-"""How many times worse than the run's median a figure is that counts as a stall."""
+"""How many times worse than the median of its run a figure must be to count as a stall."""
 
 GAP: Final = 2.5
-"""How many times the usual interval may lie between two figures before the time between them counts as a stall."""
+"""How many times longer than usual the time between two figures must be to count as a stall."""
 
 _POINTS: Final = 250
 _CUT: Final = 2000
-"""Figures among which changes are looked for, in time that grows with their square; of more, means of several."""
+"""The maximum number of figures to search for changes, which takes quadratic time; more are averaged first."""
 
 OF_SERIES: Final = [name for name in settings.CELL if name not in {"scope", "part", "statistic", "metric"}]
-"""What tells the work of one series from that of another."""
+"""The columns that distinguish the work of series."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
-    """Figures of runs over time, and what is to be seen in them, as frames that share ``series``.
+    """Figures of runs over time, and what was found in them, as frames with a common column ``series``.
 
     Attributes
     ----------
     runs
         One row for each series: its cell, ``level``, ``round`` and ``order``, the number of ``figures``, their
-        ``median``; the ``mean`` that the run tends to, with ``low`` and ``high``; ``changes`` of level; whether
-        it is ``steady`` at its end, and ``steady_since`` which time without a break; how many
-        ``stalls``, and the ``longest``.
-        What takes more figures than there are is null. A last figure of less than half the usual interval,
-        such as fio adds at its end, is left out.
+        ``median``; the ``mean`` that the run tends to, with ``low`` and ``high``; the number of ``changes`` of level;
+        whether it is ``steady`` at its end, and since when without a break (``steady_since``); the number of
+        ``stalls``, and the ``longest``. Values that would take more figures are null. A final figure that spans less
+        than half the usual interval, such as fio adds, is left out.
     points
-        ``start``, ``end``, ``value``: the figures; of a long series, means of several, with ``lowest`` and
-        ``highest``.
+        ``start``, ``end``, ``value``: the figures; in long series, means of several, with ``lowest`` and ``highest``.
     batches
         ``start``, ``end``, ``value``: the means of ten equal parts of the run.
     stretches
-        ``start``, ``end``, ``value``: stretches of one level, with their mean.
+        ``start``, ``end``, ``value``: stretches with a constant level, and their mean.
     stalls
-        ``start``, ``end``, ``value``: figures far worse than the median; no figure at all where the value is null.
+        ``start``, ``end``, ``value``: figures far worse than the median; the value is null if there was no figure.
     """
 
     runs: pl.DataFrame
@@ -87,23 +85,23 @@ _FOUND: Final[dict[str, type[pl.DataType]]] = {
 
 
 def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None) -> TimeSeries:
-    """Look at the series of runs.
+    """Analyse the series of runs.
 
     Parameters
     ----------
     dataset
-        The runs. Those that failed, and those before the first round, are left out.
+        The runs. Failed runs, and those before the first round, are left out.
     factor
-        A column of the runs or the key of a setting; what ``level`` holds.
+        A column of the runs or the key of a setting, whose values are in ``level``.
     metric
-        By default, the first of `PREFERRED` that a run has. What was taken over all of the run up to then, as in
-        fio's ``--status-interval``, is left out: it comes to rest whatever the run does. One of
-        `fsbench_kit.model.vocabulary.OF_MACHINE` is what a launch has sampled during the run.
+        By default the first of `PREFERRED` that a run has. Cumulative figures, as from fio's ``--status-interval``,
+        are left out, because they always become steady. One of `fsbench_kit.model.vocabulary.OF_MACHINE` selects what
+        a launch sampled during the run.
 
     Returns
     -------
     TimeSeries
-        Without any row where no run has such a series.
+        The result, without rows if no run has such a series.
     """
     wanted = [metric] if metric is not None else list(PREFERRED)
     rank = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
@@ -137,7 +135,7 @@ def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | N
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Figures over time: when each began and ended, and what it is."""
+    """Figures over time: when each began and ended, and its value."""
 
     number: int
     starts: Floats
@@ -146,7 +144,7 @@ class _Series:
     step: float
 
     def span(self, first: int, last: int, value: float | None) -> dict[str, Any]:
-        """Return a row of the time from one figure's start to another's end."""
+        """Return a row for the time from the start of one figure to the end of another."""
         start, end = float(self.starts[first]), float(self.ends[last])
         return {
             "series": self.number,
@@ -157,7 +155,7 @@ class _Series:
 
 
 def _series(number: int, rows: pl.DataFrame) -> _Series:
-    """Return figures in order of time; a last one of less than half the usual interval is left out."""
+    """Return figures in order of time, without a last one that spans less than half the usual interval."""
     ordered = rows.sort("time", maintain_order=True)
     ends, values = ordered["time"].to_numpy(), ordered["value"].to_numpy()
     step = float(np.median(np.diff(ends, prepend=0.0)))
@@ -167,7 +165,7 @@ def _series(number: int, rows: pl.DataFrame) -> _Series:
 
 
 def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]]) -> None:
-    """Add what is to be seen in one series."""
+    """Add the findings about one series."""
     series = _series(number, rows)
     values = series.values
     found: dict[str, Any] = {"figures": values.size, "median": float(np.median(values))}
@@ -183,7 +181,7 @@ def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]
         batches = _spans(series, left + size * np.arange(BATCHES), means)
         parts["batches"] += batches
         estimate = within_run(values)
-        if estimate.low == estimate.low:  # there is no interval without spread
+        if estimate.low == estimate.low:  # without spread there is no interval
             found |= {"low": max(0.0, float(estimate.low)), "high": float(estimate.high)}  # no figure is below 0
         found["mean"] = float(estimate.estimate)
         if (means > 0).all():
@@ -200,7 +198,7 @@ def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]
 
 
 def _steady_since(means: Floats) -> int | None:
-    """Return the batch from which on all windows are steady, to the last; ``None`` if that is not steady."""
+    """Return the batch from which on all windows are steady to the end; ``None`` if the last one is not."""
     ends = range(WINDOW, means.size + 1)
     unsteady = [first for first, end in enumerate(ends) if not steady_state(means[:end]).steady]
     since = unsteady[-1] + 1 if unsteady else 0
@@ -208,13 +206,13 @@ def _steady_since(means: Floats) -> int | None:
 
 
 def _spans(series: _Series, cuts: Ints, means: Floats) -> list[dict[str, Any]]:
-    """Return stretches that begin at the given figures, and end where the next one begins."""
+    """Return stretches that begin at the given figures and end where the next one begins."""
     lasts = [*(cuts[1:] - 1), series.values.size - 1]
     return [series.span(first, last, mean) for first, last, mean in zip(cuts, lasts, means, strict=True)]
 
 
 def _stalls(series: _Series, better: str | None) -> list[dict[str, Any]]:
-    """Return figures far worse than the median, neighbours as one, and times without any figure."""
+    """Return figures far worse than the median, with adjacent ones merged, and times without any figure."""
     values, median = series.values, float(np.median(series.values))
     if better == "lower":
         far, worst = values >= STALL * median, np.max
@@ -230,7 +228,7 @@ def _stalls(series: _Series, better: str | None) -> list[dict[str, Any]]:
 
 
 def _points(series: _Series) -> list[dict[str, Any]]:
-    """Return the figures; of a long series, the mean, the lowest and the highest of equal numbers of them."""
+    """Return the figures; in a long series, the mean, lowest and highest of equally many of them."""
     groups = np.array_split(np.arange(series.values.size), min(series.values.size, _POINTS))
     return [
         series.span(group[0], group[-1], values.mean())

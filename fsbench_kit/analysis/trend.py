@@ -1,4 +1,4 @@
-"""Figures over the versions, commits or dates of a factor: their course, and when they changed."""
+"""Follows figures over the versions, commits or dates of a factor, and finds when they changed."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 _IN_TIME: Final = re.compile(r"(.+[_.-])?(kernel|version|commit|revision|release|build|date)")
 _FEWEST: Final = 3
 MANY: Final = 2 * SHORTEST
-"""From so many levels on, changes are looked for in their course; before, each is compared with the last."""
+"""The number of levels from which on changes are searched in their course; below, each is compared with the last."""
 
 
 class Trend(NamedTuple):
-    """How figures go over the levels of a factor that come one after the other.
+    """The course of figures over the levels of a factor that is ordered in time.
 
     Attributes
     ----------
     levels
-        In their order.
+        The levels in order.
     course
         A row for each effect and level, with the columns of `fsbench_kit.compare` against the first level that has
-        the effect; that one has a ratio of 1.
+        the effect; for that level itself the ratio is 1.
     changes
-        A row for each change of an effect, as of a comparison of what was ``before`` with what came ``since``:
-        these are levels, and the change lies between ``earliest`` and ``latest`` with the confidence. It is not
-        comparable where more than the level differs between these; ``reasons`` and ``footnotes`` say what.
+        A row for each change of an effect, with the columns of a comparison of the levels up to ``before`` with those
+        from ``since`` on. The change lies between ``earliest`` and ``latest`` with the given confidence. It is not
+        comparable if more than the level differs; see ``reasons`` and ``footnotes``.
     """
 
     levels: list[str]
@@ -52,7 +52,7 @@ class Trend(NamedTuple):
 
 
 def in_time(factor: str) -> bool:
-    """Tell whether the levels of a factor come one after the other, as those of a kernel or a commit do.
+    """Return whether the levels of a factor are ordered in time, as those of a kernel or a commit are.
 
     Examples
     --------
@@ -76,21 +76,21 @@ def trend(
     Parameters
     ----------
     dataset, factor, metrics, where, confidence, margin
-        As in `fsbench_kit.compare`. Where the factor has no order in time, or fewer than three levels, or no cell
-        has two of them, nothing is found.
+        As in `fsbench_kit.compare`. The result is empty if the factor is not ordered in time, if it has fewer than
+        three levels, or if no cell has two of them.
 
     Notes
     -----
-    Of fewer than ten levels, a change is where a level is decidedly better or worse than the one before, by the
-    rules of every comparison, or where only what else differs withholds that. From ten levels on each level is one
-    figure, and changes are where `fsbench_kit.stats.levels` cuts their course; the ratio and its interval are
-    Welch's, of the levels after against those before, and p is corrected for all places and effects. So what
-    differs from level to level by chance, as boots do, is in the noise.
+    With fewer than ten levels, a change is a level that is decidedly better or worse than the previous one, by the
+    rules of every comparison, or that would be but for other differences that withhold the verdict. With ten levels
+    or more, each level is one figure, and changes are where `fsbench_kit.stats.levels` cuts their course; the ratio
+    and its interval are Welch's, of the levels after the change against those before, and p is corrected for all
+    places and effects. Random differences between levels, such as those between boots, are thereby part of the noise.
 
     Raises
     ------
     RequestError
-        As `fsbench_kit.compare` does.
+        As for `fsbench_kit.compare`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _one_per_effect(comparison: pl.DataFrame) -> pl.DataFrame:
 def _courses(
     dataset: Dataset, factor: str, names: Sequence[str], measured: pl.DataFrame, options: dict[str, Any]
 ) -> Iterator[pl.DataFrame]:
-    """Yield the courses of the cells that have their first figures at the same level."""
+    """Yield the courses of the cells whose first figures are at the same level."""
     place = pl.col("level").replace_strict(names, range(len(names)), return_dtype=pl.Int64)
     begins = measured.group_by(CELL).agg(baseline=pl.col("level").sort_by(place).first())
     for name in filter(set(begins["baseline"]).__contains__, names):
@@ -149,7 +149,7 @@ def _with_first(course: pl.DataFrame) -> pl.DataFrame:
 
 
 def _decided(steps: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Return the levels that are decidedly other than the one before, or as surely where a reason withholds it."""
+    """Return the levels that decidedly differ from the previous one, or would if no reason withheld the verdict."""
     shown = (pl.col("p") * pl.len() < 1 - confidence) & (
         pl.max_horizontal("ci_high", 1 / pl.col("ci_low")) > pl.col("margin")
     )
@@ -162,7 +162,7 @@ def _decided(steps: pl.DataFrame, confidence: float) -> pl.DataFrame:
 def _steps(
     course: pl.DataFrame, measured: pl.DataFrame, evidence: Evidence, names: Sequence[str], confidence: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield the changes in the course of each effect that has a sound figure on enough levels."""
+    """Yield the changes in the course of each effect that has sound figures at enough levels."""
     groups = groups_of(measured.filter(pl.col("state") != "missing"), evidence.factor, None)
     sound = course.join(
         _sound(groups, evidence), on=[*CELL, "level"], nulls_equal=True, maintain_order="left"
@@ -205,7 +205,7 @@ _WITHHELD: Final = codes("no ratio", "verdict withheld")
 
 
 def _sound(groups: Groups, evidence: Evidence) -> pl.DataFrame:
-    """Return the figures of levels that nothing about themselves is to be said against: what others are is theirs.
+    """Return the figures of levels without doubts about themselves; differences from other levels do not matter.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def _sound(groups: Groups, evidence: Evidence) -> pl.DataFrame:
 
 
 def _cuts(of: pl.DataFrame, confidence: float, *, tests: int) -> Iterator[dict[str, Any]]:
-    """Yield where the figures of an effect's levels change, by how much, and between which levels that is."""
+    """Yield where the figures of an effect's levels change, by how much, and the levels between which that is."""
     figures = of["figure"].to_numpy()
     cut = levels(np.log(figures), independent=True)
     ends = [*cut.starts.tolist(), figures.size]
@@ -250,7 +250,7 @@ def _cuts(of: pl.DataFrame, confidence: float, *, tests: int) -> Iterator[dict[s
 
 
 def _besides(groups: Groups, ends: Sequence[tuple[int, int]], evidence: Evidence) -> pl.DataFrame:
-    """Say what but the factor sets the level after a change apart from the one before; their order does not."""
+    """Describe what besides the factor and the order differs between the levels before and after a change."""
     of_group = groups.measurements.partition_by("group", as_dict=True, include_key=False)
     pairs = [[of_group[group,] for group in pair] for pair in ends]
     said = check(Design(paired(pairs), evidence), footnotes=False).columns(len(pairs))

@@ -1,10 +1,10 @@
-"""What the unit of inference is: hosts, the boots and launches on a host, the rounds of a launch, or runs.
+"""Determines the unit of inference: hosts, the boots and launches on a host, the rounds of a launch, or runs.
 
-A unit that both groups have compares them free of what it has of its own. Five or more hosts or launches tell by
-their spread what a further one would give: the interval is a t over them, for units like these. Two to four are
-strata: the groups are compared within each, for these units. Below them, rounds are pairs or blocks where that
-keeps most of the runs; else the runs of both groups are independent. Where no launch has both groups, what a boot
-(or else a launch) has of its own is in all of its runs: it is the unit then, and counts once.
+In a unit that has both groups, their comparison is free of what is specific to the unit. The spread of five or more
+hosts or launches shows what another one would give: the interval is a t over them, for units like these. Two to four
+are strata: the groups are compared within each, for these units only. Below them, rounds are pairs or blocks if that
+keeps most of the runs; otherwise the runs of both groups are independent. If no launch has both groups, whatever is
+specific to a boot (or else a launch) affects all of its runs: it is then the unit, and counts once.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 Method = Literal["runs", "rounds", "units", "means", "values", "strata", "strata of rounds"]
 
 MANY: Final = 5
-"""From how many hosts or launches on their spread tells of further ones."""
+"""The number of hosts or launches from which on their spread is representative of others."""
 
 _KEPT: Final = 0.8
-"""The least share of runs that pairing has to keep."""
+"""The smallest share of runs that pairing must keep."""
 
 _BOTH: Final = pl.col("role").n_unique() == 2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the runs of each pair of groups are compared, where that is not as two independent groups of all runs.
+    """How the runs of each pair of groups are compared, if not simply as two independent groups of all runs.
 
     Attributes
     ----------
     runs
         Columns ``pair``, ``role``, ``run_id``, ``method``, ``unit`` (a host or launch, or a stratum) and ``block``
-        (a round). Runs that take no part are not there.
+        (a round). Runs that are left out have no row.
     notes
         Columns ``pair`` and ``text``: what was chosen, and why.
     """
@@ -52,11 +52,11 @@ NO_PLAN: Final = Plan(
     ),
     pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String}),
 )
-"""Of runs that are of one launch, and in no rounds."""
+"""The plan for runs of one launch without rounds."""
 
 
 def in_units(members: pl.DataFrame) -> pl.DataFrame:
-    """Return the runs on hosts that both groups ran on, each with the unit within which it is compared.
+    """Return the runs on hosts that ran both groups, each with the unit within which it is compared.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        The same with ``hosts`` and ``launches``, how many of them ran both groups; ``unit``, null where there is
-        only one; ``alone``, whether the run's launch takes no part; and ``all``, the pair's runs before. ``boot``
-        is null where not every boot is known or one of them ran both groups, ``date`` where not each is known.
+        The same with ``hosts`` and ``launches``, the numbers of those that ran both groups; ``unit``, null if there
+        is only one; ``alone``, whether the run's launch is left out; and ``all``, the pair's original number of runs.
+        ``boot`` is null unless every boot is known and none ran both groups, ``date`` unless every date is known.
     """
     shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
     of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
-    hosts = _shared("host")  # an unknown one is one, too
+    hosts = _shared("host")  # an unknown host counts as one, too
     kept = of_host.with_columns(hosts=hosts).filter(pl.col("shared") | (pl.col("hosts") == 0))
     of_launch = kept.with_columns(
         shared["launch"], apart=pl.col("boot").is_not_null() & ~_BOTH.over("pair", "boot")
@@ -97,11 +97,11 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
 _LAUNCH: Final = pl.format(
     "{} {}", pl.when(pl.col("date").is_null()).then(pl.lit("launch")).otherwise(pl.lit("date")), "launch"
 )
-"""A launch as the unit that it is: what only dates tell apart are dates."""
+"""A launch as a unit: a date if launches are only distinguished by dates."""
 
 
 def _shared(by: str) -> pl.Expr:
-    """Count the hosts or launches that ran both groups, if these alone leave several runs of each group."""
+    """Count the hosts or launches that ran both groups, or 0 if these alone would leave too few runs of a group."""
     both = [pl.col("role") == role for role in (0, 1)]
     left = [(pl.col("shared") & own).sum() >= pl.min_horizontal(own.sum(), 2) for own in both]
     return pl.when(*left).then(pl.col(by).filter("shared").n_unique()).otherwise(0).over("pair")
@@ -113,9 +113,9 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     Parameters
     ----------
     units
-        What `in_units` returned.
+        The result of `in_units`.
     strata
-        Columns ``pair``, ``run_id`` and ``stratum``: settings within whose values the groups have to be compared.
+        Columns ``pair``, ``run_id`` and ``stratum``: settings within whose values the groups must be compared.
     """
     runs = units.filter(~pl.col("alone")).join(strata, on=["pair", "run_id"], how="left", maintain_order="left")
     runs = runs.with_columns(
@@ -168,7 +168,7 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
 
 
 _MEANS: Final = ("means_baseline", "means_candidate")
-"""How many boots, or else launches, each group has."""
+"""The numbers of boots, or else launches, of each group."""
 
 _OF_ROUNDS: Final = ("rounds", "strata of rounds")
 
@@ -178,7 +178,7 @@ def _rounds() -> pl.Expr:
 
 
 def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Say which runs were left out, within or over what the groups were compared, and what that holds for."""
+    """Describe which runs were left out, what the groups were compared within or over, and what this implies."""
     method, several = pl.col("method"), (pl.col("hosts") > 1) | (pl.col("launches") > 1)
     of_hosts, of_dates = pl.col("hosts") > 1, pl.col("date").is_not_null()
     name, names = (

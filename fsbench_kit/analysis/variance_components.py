@@ -1,7 +1,7 @@
-"""Where the variation of figures lies: within a run, between runs, between filesystems or hosts.
+"""Splits the variation of figures: within a run, between runs, between filesystems or hosts.
 
-A difference between filesystems that is small beside what equal runs differ among themselves takes many runs to
-show; variation within a run is lessened by longer runs, and variation between runs only by more of them.
+A difference between filesystems that is small compared with the differences between equal runs takes many runs to
+show. Longer runs reduce the variation within a run, but only more runs reduce the variation between runs.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 def variance_components(
     dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None
 ) -> pl.DataFrame:
-    """Split the variance of the logarithms of figures by where it comes from.
+    """Split the variance of the logarithms of figures by its sources.
 
     Parameters
     ----------
     dataset
-        The runs. Those that failed, and those before the first round, are left out.
+        The runs. Failed runs, and those before the first round, are left out.
     factor
-        A column of the runs or the key of a setting; its levels are the outermost source.
+        A column of the runs or the key of a setting, whose levels are the outermost source.
     metric
         By default, for each cell, the first of `fsbench_kit.analysis.metrics.PRIMARY` that it has.
 
     Returns
     -------
     pl.DataFrame
-        For each cell one row for each ``source``: ``within a run`` (between tenths of it, where all runs have
-        figures over time), ``between runs``, ``between levels`` (where there are several). ``variance`` is what
-        the source adds of its own; where the estimate is negative, which says that it adds little, it is 0.
-        ``share`` is its part of the whole. Each level counts with equally many ``runs``, the first of them.
-        Cells whose levels do not all have two runs are left out.
+        One row for each cell and ``source``: ``within a run`` (between tenths of it, if all runs have figures over
+        time), ``between runs``, ``between levels`` (if there are several). ``variance`` is what the source itself
+        adds; a negative estimate, which means that it adds little, becomes 0. ``share`` is its part of the total.
+        All levels count with the same number of ``runs``, the first ones. Cells are left out unless all of their
+        levels have two runs.
     """
     wanted = list(PRIMARY) if metric is None else [metric]
     place = pl.col("metric").replace_strict(wanted, range(len(wanted)), default=None, return_dtype=pl.Int64)
@@ -61,7 +61,7 @@ def variance_components(
     figures = (
         settings.cells(dataset, factor)
         .filter(~UNMEASURED, pl.col("value") > 0, pl.col("statistic").is_in(["value", "mean"]), status="ok")
-        # a mean over samples only where there is no value
+        # a mean over samples only if there is no value
         .with_columns(place=2 * place + (pl.col("statistic") != "value").cast(pl.Int64))
         .drop_nulls("place")
         .filter(pl.col("place") == pl.col("place").min().over(*cell))
@@ -97,7 +97,7 @@ def variance_components(
 
 
 def _tenths(dataset: Dataset) -> dict[tuple[str, str, str], Floats]:
-    """Return the logarithms of the means of ten equal parts of each run that has one series of a metric."""
+    """Return the logarithms of the means of ten equal parts of each run that has a single series of a metric."""
     found = {}
     for (run, operation, metric), rows in dataset.series.filter(statistic="value").group_by(
         "run_id", "operation", "metric", maintain_order=True

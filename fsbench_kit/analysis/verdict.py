@@ -1,4 +1,4 @@
-"""What each row of a comparison shows: by its reasons, its test among those of its family, and the margin."""
+"""Judges each row of a comparison by its reasons, its test among those of its family, and the margin."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs"
 REASONS: Final[dict[str, Reason]] = {
     reason.code: reason for reason in (*CONFOUNDERS, *estimation.REASONS, *shapes.REASONS)
 }
-"""Why a comparison says less than one might expect, by code."""
+"""The reasons why a comparison says less than expected, by code."""
 
 
 def codes(*kinds: Kind) -> list[str]:
-    """Return the codes of the reasons of some kinds."""
+    """Return the codes of the reasons of the given kinds."""
     return [code for code, reason in REASONS.items() if reason.kind in kinds]
 
 
 FAMILY: Final = ("study", "tool")
-"""Effects that share these are corrected for one another."""
+"""The columns of a family, whose effects are corrected for multiple testing."""
 
 
 def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     """Return the rows with their ``effect``, ``p_adjusted``, ``tested``, ``error`` and ``verdict``.
 
-    One effect is one test. Metrics that are functions of one another (`metrics.QUESTION`) answer one question: the
-    first of them that can be tested is, and all share its verdict. What a reason keeps from a verdict, and groups
-    of two runs, take no part in the family.
+    Each effect is tested once. Metrics that are functions of one another (`metrics.QUESTION`) answer the same
+    question: the first one that can be tested is, and all share its verdict. Rows whose verdict is withheld, and
+    groups of two runs, are not part of the family.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     )
     tested = rows.filter("testable", pl.col("effect") == pl.col("row"))
     families = tested.select(*FAMILY, "effect", *_OF_TEST).partition_by(FAMILY)
-    bound = pl.coalesce("ratio", "rounding_low").fill_null(0.0)  # a bound that is tested lies beyond 1
+    bound = pl.coalesce("ratio", "rounding_low").fill_null(0.0)  # a bound is only tested if it lies beyond 1
     shown = (
         pl.when(pl.col("p_equivalent") <= level)
         .then(pl.lit("equivalent"))
@@ -102,10 +102,10 @@ def _holm(p: pl.Series) -> pl.Series:
 
 
 def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
-    """Give each row a number, and that of the row which stands for its effect.
+    """Number the rows, and add the number of the row that represents their effect.
 
-    A metric whose interval contradicts that of the first is no function of it, as the latency at a fixed rate is
-    none of that rate: it is an effect of its own.
+    A metric whose interval contradicts that of the first one is not a function of it, as the latency at a fixed rate
+    is not a function of that rate; it is an effect of its own.
     """
     rows = rows.with_row_index("row")
     if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():

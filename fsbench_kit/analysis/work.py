@@ -1,4 +1,4 @@
-"""Which runs did the same work: by every setting of it that is no column of a cell and not the factor."""
+"""Distinguishes runs by their work: by every setting of it that is neither a column of a cell nor the factor."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Work: TypeAlias = tuple[str | None, ...]
 
 
 def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], factor: str) -> pl.Series:
-    """Return of each run in which settings its work differs from that of others, as text; null where in none.
+    """Return for each run, as text, the settings in which its work differs from that of others, or null.
 
-    Work that only one level did is set beside the work of the others that is most like it: what sets them apart is
-    then a difference of the groups, and not another cell.
+    Work that only one level did is matched with the most similar work of the others, so that the difference between
+    them is reported as one of the groups instead of making another cell.
 
     Parameters
     ----------
     runs
-        With ``level``, and ``workload``: the name of the work, where a plan gave it one.
+        With ``level``, and ``workload``, the name that a plan gave the work, if any.
     settings
-        What `fsbench_kit.analysis.settings.effective` returned.
+        The result of `fsbench_kit.analysis.settings.effective`.
     alike
-        Columns of ``runs`` whose values make up a cell besides.
+        Columns of ``runs`` that are also part of a cell.
     factor
-        What the runs are compared by: neither it nor what follows from it is a difference of the work.
+        The factor; neither it nor what follows from it is a difference of the work.
     """
     kinds = {key: setting_kind(key) for key in settings["key"].unique()}
     own = {factor, f"{ASKED}{factor}", *FOLLOWS.get(factor, ()), *alike}
@@ -43,7 +43,7 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
     values = pl.col("value").n_unique()
     varied = known.join(cells, on="run_id").filter(
         values.over("cell", "key") > 1,
-        # what no two runs share tells runs apart, and not workloads
+        # values that no two runs share identify runs, not workloads
         (values.over("cell", "key") < pl.len().over("cell", "key")) | (pl.len().over("cell", "key") < _FEWEST),
     )
     texts: dict[str, str] = {}
@@ -54,11 +54,11 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
 
 _NAME: Final = "workload"
 _FEWEST: Final = 3
-"""The fewest runs of which it says something that each has a value of its own."""
+"""The number of runs from which on it is significant that each has a value of its own."""
 
 
 def _texts(rows: pl.DataFrame) -> dict[str, str]:
-    """Name the work of each run by the settings in which the cells of these runs differ."""
+    """Describe the work of each run by the settings in which the cells of these runs differ."""
     keys = sorted(set(rows["key"]), key=lambda key: (key == _NAME, key))
     values: dict[str, dict[str, str]] = {}
     level_of = {}
@@ -69,7 +69,7 @@ def _texts(rows: pl.DataFrame) -> dict[str, str]:
     done: dict[str, dict[Work, None]] = {}
     for run, work in works.items():
         done.setdefault(level_of[run], {})[work] = None
-    # the level that did most kinds of work has a partner for those of all others
+    # the level with the most kinds of work has a partner for those of all others
     first = max(sorted(done), key=lambda level: len(done[level]))
     partner = {level: _partners(own, done[first]) for level, own in done.items()}
     cell_of = {run: partner[level_of[run]][work] for run, work in works.items()}
@@ -89,7 +89,7 @@ def _texts(rows: pl.DataFrame) -> dict[str, str]:
 
 
 def _partners(own: Iterable[Work], others: Iterable[Work]) -> dict[Work, Work]:
-    """Return for each kind of work the same one of the others, or else that with most equal settings."""
+    """Return for each kind of work the same one of the others, or else the one with the most equal settings."""
     own, others = list(own), list(others)
     free = [work for work in others if work not in own]
     return {
