@@ -1,14 +1,14 @@
 """Audits claims: checks what an article says against the figures that it prints.
 
-An audit gives each claim an answer in three parts. *Direction*: do the figures say what the article says, or the
-contrary? *Size*: do they give the size that it states? *Evidence*: how much would they show if they did? A claim
-can be right to the digit and rest on two single runs on two hosts.
+An audit answers each claim in three parts. *Direction*: do the figures agree with the article, or say the contrary?
+*Size*: do they have the stated size? *Evidence*: how much would they show if they agreed? A claim can be correct to
+the digit and still rest on two single runs on two hosts.
 
 ::
 
     fsb.audit("raw_results/published/sysbench-rhel72")
 
-Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. `RELATIONS` is what they can say.
+Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. `RELATIONS` are what they can say.
 """
 
 from __future__ import annotations
@@ -87,21 +87,21 @@ def audit(
     Parameters
     ----------
     *paths
-        Folders of studies, or folders that hold such; patterns for them; or lists of these.
+        Folders of studies, folders that contain these, patterns for them, or lists of any of these.
     runs
-        Other runs to judge the claims on, such as a replication's. A claim about what these do not have stays
-        without an answer, and ``reason`` says what that is.
+        Other runs to judge the claims by, such as those of a replication. Claims about something that these lack are
+        not judged, and ``reason`` says what is missing.
 
     Returns
     -------
     pl.DataFrame
-        One row for each claim; the columns are `COLUMNS`. ``docs/claims.md`` says what ``direction``, ``size``,
-        ``evidence`` and ``verdict`` can be; null is where there is none. ``computed`` is the ratio, difference,
-        share, rank or value that the figures give, where a claim has one cell, and ``computed_low`` and
-        ``computed_high`` what their rounding or the runs' variation allows; ``comparisons`` has the same of each
-        cell. ``stated_low`` and ``stated_high`` are what counts as the stated size. ``break_even_cv`` is the
-        variation between runs (as a coefficient of variation) at which chance alone could make two equal groups
-        look like this at the 5 % level, in the weakest cell.
+        One row for each claim; the columns are `COLUMNS`. ``docs/claims.md`` lists the values of ``direction``,
+        ``size``, ``evidence`` and ``verdict``, which are null if there is none. If a claim has a single cell,
+        ``computed`` is the ratio, difference, share, rank or value of its figures, and ``computed_low`` and
+        ``computed_high`` are what their rounding or the variation of runs allows; ``comparisons`` has the same for
+        each cell. ``stated_low`` and ``stated_high`` limit what counts as the stated size. ``break_even_cv`` is the
+        variation between runs (as a coefficient of variation) at which chance alone could make two equal groups look
+        like this at the 5 % level, in the weakest cell.
 
     Raises
     ------
@@ -157,22 +157,22 @@ def _answers(
 
 
 def _factor(claim: ClaimFacts) -> str:
-    """Return what tells a claim's groups apart: the filesystem, or a fact or setting of runs that it names."""
+    """Return what distinguishes a claim's groups: the filesystem, or a fact or setting of runs that it names."""
     named = [key for key in (*claim.of, *claim.than) if key not in _OF_FIGURES]
     return "filesystem" if "filesystem" in named or not named else named[0]
 
 
 _OF_FIGURES: Final = frozenset(settings.CELL) - {"filesystem"}
-"""Columns that tell the figures of a run apart, or runs of different work."""
+"""Columns that distinguish figures of one run, or runs of different work."""
 
 
 def _check_keys(claim: ClaimFacts) -> None:
-    """Refuse a claim whose keys do not go together.
+    """Raise if the keys of a claim do not go together.
 
     Raises
     ------
     RequestError
-        Which says why.
+        With the reason.
     """
     if claim.relation is None or claim.unjudged is not None:
         if (claim.relation is None) == (claim.unjudged is None):
@@ -202,7 +202,7 @@ def _check_keys(claim: ClaimFacts) -> None:
 
 
 def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[str]) -> None:
-    """Refuse a claim about what its study cannot have: a mistyped name is not the article's mistake."""
+    """Raise if a claim is about values that its study cannot have: a typo is not the article's mistake."""
     for column, value in (*claim.where.items(), *claim.of.items(), *claim.than.items()):
         if column not in cells.columns:
             raise RequestError(
@@ -221,7 +221,7 @@ def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[
 
 
 def _lack(claim: ClaimFacts, cells: pl.DataFrame) -> str | None:
-    """Say what a claim is about that other runs than its study's do not have."""
+    """Return what a claim is about that the runs, which are not those of its study, do not have; or ``None``."""
     if claim.relation == "setting":
         return "It is about how the study was made."
     for column, value in (*claim.where.items(), *claim.of.items(), *claim.than.items()):
@@ -233,7 +233,7 @@ def _lack(claim: ClaimFacts, cells: pl.DataFrame) -> str | None:
 
 
 def _mistake(study: StudyDescription, claim: ClaimFacts, folder: Path, error: RequestError) -> InputError:
-    """Say where a claim is wrong: on the line with its id, or else where its table begins."""
+    """Return an error that points to the line with the claim's id, or to the beginning of its table."""
     file = folder / STUDY_FILE
     table = ("claim", study.claim.index(claim))
     lines = lines_of_keys(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""How figures are written in the answer to a claim."""
+"""Formats figures for the answer to a claim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shown(found: Figure, metric: str) -> str:
-    """Write a figure, or what is known of it."""
+    """Format a figure, or its known bounds."""
     if found.value is not None:
         return value_text(found.value, metric)
     match found.low, found.high:
@@ -27,7 +27,7 @@ def shown(found: Figure, metric: str) -> str:
 
 
 def metric_of(claim: ClaimFacts) -> str:
-    """Return the metric that a claim's figures are of; those that are a ratio of two are of none."""
+    """Return the metric of a claim's figures; ratios of two figures have none."""
     return "" if claim.over == "ratio" else str(claim.metric)
 
 
@@ -35,7 +35,7 @@ _SHARES: Final = ("cpu", "capacity", "capacity_change")
 
 
 def value_text(value: float, metric: str) -> str:
-    """Write a value of a metric, or of none."""
+    """Format a value of a metric, or a plain number."""
     if not metric:
         return f"{value:.3g}"
     if metric in _SHARES:

@@ -1,4 +1,4 @@
-"""The figures that a claim is about: which ones it means, and how the print of one stands to that of another."""
+"""Selects the figures that a claim is about, and compares their prints."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ How = Literal["each", "sum", "mean", "ratio"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of one group: its value, and the interval of true values that print like it.
+    """A figure of one group: its value, and the interval of true values that would print the same.
 
-    `value` is ``None`` where only bounds are known; `low` and `high` where there is no bound.
+    `value` is ``None`` if only bounds are known, and `low` or `high` if there is no bound.
     """
 
     value: float | None
@@ -37,23 +37,23 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a claim is about, in one cell: the figures of a group, and those of another one where there is one.
+    """What a claim is about in one cell: the figures of a group, and those of another one if there is one.
 
     Attributes
     ----------
     name
-        For people.
+        The name for readers.
     of_rows, than_rows
-        The measurements, as `fsbench_kit.analysis.settings.cells` returns them; none where none is printed.
+        The measurements, as returned by `fsbench_kit.analysis.settings.cells`; empty if none are printed.
     groups
-        The measurements of both groups before those of several operations, sizes, ... were taken together; of a
-        single group they stand twice.
+        The measurements of both groups before those of several operations, sizes and so on were combined; those of a
+        single group appear twice.
     runs
         All runs of both groups.
     apart
-        In what the work of the groups differs, where none of it is the same.
+        How the work of the groups differs, if none of it is the same.
     is_scattered
-        Whether there are figures, but none of them can be taken together as the claim does.
+        Whether there are figures, but none that can be combined as the claim requires.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Cell:
 
 
 def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
-    """Keep what counts of a claim's metric: no warm-ups, and no runs that failed."""
+    """Keep the figures of a claim's metric that count: no warm-ups, and no failed runs."""
     return cells.filter(
         ~UNMEASURED,
         pl.col("status") == "ok",
@@ -89,7 +89,7 @@ def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
 
 
 def failed_figures(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
-    """Keep those of a claim's figures that runs have which failed or are partial."""
+    """Keep the figures of a claim that belong to failed or partial runs."""
     if claim.metric is None:
         return cells.clear()
     failed = cells.filter(~UNMEASURED, pl.col("status") != "ok", metric=claim.metric, statistic=claim.statistic)
@@ -102,7 +102,7 @@ def failed_figures(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
 
 
 def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
-    """Yield the cells of a claim about figures by themselves."""
+    """Yield the cells of a claim about the figures of one group."""
     for where in each(claim.where, claim.over):
         for of in each(claim.of, claim.groups):
             single, lists = only(figures, {**where, **of}), {**_lists(where), **_lists(of)}
@@ -122,7 +122,7 @@ def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
 
 
 def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
-    """Yield the cells of a claim about two groups, which are equal in all but what tells the groups apart."""
+    """Yield the cells of a claim about two groups, which are equal except in what distinguishes the groups."""
     for where in each(claim.where, claim.over):
         for of in each(claim.of, claim.groups):
             for than in each(claim.than, claim.groups) if claim.than else others(figures, of):
@@ -130,7 +130,7 @@ def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
 
 
 def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Selection]:
-    """Return all filesystems that a choice does not name."""
+    """Return all filesystems that a selection does not name."""
     named = of.get("filesystem")
     known = sorted(set(figures["filesystem"].drop_nulls()))
     return [{"filesystem": name} for name in known if name not in (named if isinstance(named, list) else [named])]
@@ -142,7 +142,7 @@ def _pairs(
     single = [only(only(figures, where), group) for group in (of, than)]
     lists = [{**_lists(where), **_lists(group)} for group in (of, than)]
     of_rows, than_rows = (_pooled(*group, claim) for group in zip(single, lists, strict=True))
-    # What a claim takes together as one group is one by its words: that it is mixed sets nothing apart.
+    # A claim that combines values treats them as one group, so that differences within it are no confounder.
     apart = bool(_lists(where)) and lists[0] == lists[1] == _lists(where)
     differ = {*of, *than}
     key = _key(figures, differ)
@@ -175,7 +175,7 @@ def _pairs(
 
 
 def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str:
-    """Name the parts of a cell in which two groups that are printed have no value in common."""
+    """Name the parts of a cell in which two groups with figures have no value in common."""
     if first.is_empty() or second.is_empty():
         return ""
     told = []
@@ -191,7 +191,7 @@ def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str
 
 
 def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:
-    """Return what has to be equal within a cell; the study is one."""
+    """Return the columns that must be equal within a cell; all figures are of one study."""
     return [column for column in settings.CELL if column not in differ and column in figures.columns]
 
 
@@ -199,7 +199,7 @@ _NONE: Final = Figure(None, None, None)
 
 
 def each(choice: Mapping[str, Any], how: How) -> Iterator[Selection]:
-    """Yield every combination of the values that are listed, or the lists where each is taken as one."""
+    """Yield every combination of the listed values, or the lists themselves if they are combined."""
     if how != "each":
         yield dict(choice)
         return
@@ -212,7 +212,7 @@ def _lists(choice: Selection) -> dict[str, list[str | int]]:
 
 
 def only(figures: pl.DataFrame, chosen: Selection) -> pl.DataFrame:
-    """Keep the rows that have what was chosen."""
+    """Keep the rows that match a selection."""
     return figures.filter(
         *(
             pl.col(column).is_in(value) if isinstance(value, list) else pl.col(column) == value
@@ -222,10 +222,9 @@ def only(figures: pl.DataFrame, chosen: Selection) -> pl.DataFrame:
 
 
 def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: ClaimFacts) -> pl.DataFrame:
-    """Add up the figures of all values that a claim takes as one, or take their mean, or the ratio of two.
+    """Add up the figures of all values that a claim combines, or take their mean, or the ratio of two.
 
-    They are taken together within a run, or within a round, or over single figures; each has to be there. Where
-    that is not so there is no such figure.
+    They are combined within a run, or within a round, or over single figures. If any is missing, the result is empty.
     """
     if not lists:
         return rows
@@ -260,7 +259,7 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
 
 
 def _lacking(rows: pl.DataFrame, lists: Mapping[str, list[str | int]]) -> Selection:
-    """Return which values of lists have no figure."""
+    """Return the listed values that have no figure."""
     found = {
         column: [value for value in values if value not in set(rows[column])] for column, values in lists.items()
     }
@@ -268,7 +267,7 @@ def _lacking(rows: pl.DataFrame, lists: Mapping[str, list[str | int]]) -> Select
 
 
 def _that_follow(rows: pl.DataFrame, lists: Sequence[str], key: Sequence[str]) -> list[str]:
-    """Return the columns that each value of some lists has one value of, as an operation has its own pattern."""
+    """Return the columns that are determined by the listed ones, as the pattern is by an operation."""
     if not lists or rows.is_empty():
         return []
     of_each = rows.group_by(lists).agg(pl.col(column).n_unique() for column in key)
@@ -276,7 +275,7 @@ def _that_follow(rows: pl.DataFrame, lists: Sequence[str], key: Sequence[str]) -
 
 
 def _taken(end: str, how: How, lists: Mapping[str, list[str | int]]) -> pl.Expr:
-    """Take the values, or the lower or upper ends, of what a claim takes as one."""
+    """Combine the values, or the lower or upper ends, of what a claim treats as one."""
     if how != "ratio":
         return pl.sum(end) if how == "sum" else pl.mean(end)
     ((column, (first, second)),) = lists.items()
@@ -303,7 +302,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _figure(rows: pl.DataFrame, name: str) -> Figure:
-    """Return the figure of a group: of several runs the mean, which is what an article would state."""
+    """Return the figure of a group: for several runs the mean, which is what an article would state."""
 
     def mean(column: str) -> float | None:
         values = rows[column]
@@ -316,7 +315,7 @@ def _figure(rows: pl.DataFrame, name: str) -> Figure:
 
 
 def cell_name(chosen: Mapping[str, object], row: Mapping[str, object] | None = None) -> str:
-    """Name a cell by what was chosen, and by what else tells it from others."""
+    """Name a cell by the selection, and by what else distinguishes it from others."""
     known = {**chosen, **{column: row.get(column) for column in ("operation", "block_size") if row is not None}}
     return ", ".join(
         _and([_word(column, one) for one in (value if isinstance(value, list) else [value])])
@@ -338,10 +337,9 @@ Order = Literal["greater", "less", "undecided"]
 
 
 def order(a: Figure, b: Figure) -> Order | None:
-    """Tell which of two prints is the greater one. Equal prints decide nothing, however they were rounded.
+    """Return which of two prints is greater. Equal prints decide nothing, however they were rounded.
 
-    Where only bounds are known they decide if they can, of both figures if they do not touch. ``None`` is that
-    nothing is printed.
+    If only bounds are known, they decide if they exclude each other. The result is ``None`` if a figure is missing.
     """
     if _is_above(a, b):
         return "greater"

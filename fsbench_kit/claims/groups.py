@@ -1,4 +1,4 @@
-"""What the comparison says of the two groups of a claim."""
+"""Compares the two groups of a claim."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 MARGIN: Final = 1.05
-"""The largest ratio that counts as equal, where a claim says no other."""
+"""The largest ratio that counts as equal, unless a claim says otherwise."""
 
 
 def comparisons(cells: Sequence[Cell], known: Known, margin: float = MARGIN) -> list[Mapping[str, Any] | None]:
-    """Compare the groups of all cells that have both: those of the same runs by themselves, run by run."""
+    """Compare the groups of all cells that have both; figures of the same runs are compared run by run."""
     found: list[Mapping[str, Any] | None] = [None] * len(cells)
     for within in (False, True):
         chosen = [
@@ -46,7 +46,7 @@ def comparisons(cells: Sequence[Cell], known: Known, margin: float = MARGIN) -> 
 
 
 def _named(rows: pl.DataFrame, name: str, *, within: bool) -> pl.DataFrame:
-    """Give a group its name; the figures of a run are a round of their own."""
+    """Name a group; if both groups are of the same runs, each run becomes a round."""
     named = rows.with_columns(level=pl.lit(name))
     if within:
         named = named.with_columns(
@@ -56,7 +56,7 @@ def _named(rows: pl.DataFrame, name: str, *, within: bool) -> pl.DataFrame:
 
 
 def order_of(cell: Cell, row: Mapping[str, Any] | None) -> Order | None:
-    """Tell which group is the greater one: by the interval where there is one, else by the prints."""
+    """Return which group is greater: by the interval if there is one, otherwise by the prints."""
     if row is None or row["ci_low"] is None:
         printed = order(cell.of, cell.than)
         return "undecided" if printed is not None and is_left_open(row) else printed
@@ -66,7 +66,7 @@ def order_of(cell: Cell, row: Mapping[str, Any] | None) -> Order | None:
 
 
 def is_left_open(row: Mapping[str, Any] | None) -> bool:
-    """Tell whether there are several runs of each group, and bounds of them that decide nothing."""
+    """Return whether each group has several runs, and only bounds that decide nothing."""
     if row is None or row["verdict"] != "bound only":
         return False
     return bool(min(row["n_baseline"], row["n_candidate"]) > 1)

@@ -1,4 +1,4 @@
-"""Says why a claim has its verdict, in words that need no statistics."""
+"""Explains the verdict on a claim in words that need no statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Evidence = Literal["replicated", "means of runs", "within-run only", "single figures", "stated by the log", "none"]
 
 _SHOWN: Final = 3
-"""As many cells are named in a sentence; the rest are counted."""
+"""The number of cells that a sentence names; the rest are counted."""
 
 _UNREPLICATED: Final = {
     "single figures": "it rests on single runs",
@@ -27,7 +27,7 @@ _UNREPLICATED: Final = {
 
 
 def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidence: Evidence, *, lost: bool) -> str:
-    """Say in one sentence why a claim has its verdict; ``lost`` is that there are failed runs with its figures."""
+    """Explain the verdict on a claim in one sentence; `lost` is whether failed runs have figures for it."""
     but = ""
     if verdict == "not comparable":
         but = "; but the groups differ in more than the claim speaks of"
@@ -49,7 +49,7 @@ def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidenc
 
 
 def _left_open(findings: Sequence[Finding]) -> str:
-    """Say why a single comparison decides nothing; of several, those that do not are named."""
+    """Explain why a single comparison is undecided; if there are several, these are named instead."""
     if len(findings) > 1:
         return ""
     rows = [row for row in findings[0].comparisons if row["ci_low"] is not None]
@@ -66,7 +66,7 @@ def footnotes(
     break_even_cv: float | None,
     shows_something: bool,
 ) -> Iterator[str]:
-    """Yield what else a reader should know: what else differs between the groups, and what chance could do."""
+    """Yield what else readers should know: other differences between the groups, and what chance could do."""
     yield from dict.fromkeys(finding.remark for finding in findings if finding.remark)
     yield from besides
     if not shows_something:
@@ -82,7 +82,7 @@ def footnotes(
 
 
 def told(claim: ClaimFacts, finding: Finding) -> str:
-    """Say what was found in a cell, and what the claim states."""
+    """Describe what was found in a cell, and what the claim states."""
     relation = RELATIONS[str(claim.relation)]
     found = _found(claim, finding)
     if claim.size is None or not (finding.is_known or relation.of_settings):
@@ -100,7 +100,7 @@ _SIZES: Final = {
 
 
 def _taken_as(claim: ClaimFacts) -> str:
-    """Say what counts as a stated size, where that is more than what rounds to its digits."""
+    """Describe what counts as the stated size, if it is more than what rounds to its digits."""
     if claim.band is not None:
         return f", taken as {claim.band[0]} to {claim.band[1]}"
     relation = RELATIONS[str(claim.relation)]
@@ -116,7 +116,7 @@ def _found(claim: ClaimFacts, finding: Finding) -> str:
 
 
 def _counted(claim: ClaimFacts, findings: Sequence[Finding], *, lost: bool) -> str:
-    """Say in how many cells a claim is right, and name some of those in which it is not."""
+    """Describe in how many cells a claim is right, and name some of those in which it is not."""
     of_settings = RELATIONS[str(claim.relation)].of_settings
     right = [_found(claim, finding) for finding in findings if finding.is_right]
     wrong = [_found(claim, finding) for finding in findings if finding.is_wrong]

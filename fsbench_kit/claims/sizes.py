@@ -1,4 +1,4 @@
-"""The size that a claim states, as its article gives it, and what counts as that size."""
+"""The size that a claim states, as written in the article, and what counts as that size."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class Stated(NamedTuple):
-    """What counts as a stated size, in a base unit.
+    """The range of sizes that count as the stated one, in a base unit.
 
     Attributes
     ----------
     low, high
-        From which size on and up to which one; ``None`` where there is no bound.
+        The bounds of the range; ``None`` if unbounded.
     closed
-        Whether `high` itself counts. It does not where it is what rounds to the next digit.
+        Whether `high` itself counts. It does not if it would round to the next digit.
     number
-        The number that is stated, where it is one.
+        The stated number, if it is a single one.
     """
 
     low: float | None
@@ -45,7 +45,7 @@ class Stated(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """The stated number, or else a size between the bounds, or the only bound."""
+        """The stated number, or else the middle between the bounds, or the only bound."""
         if self.number is not None:
             return self.number
         ends = [end for end in (self.low, self.high) if end is not None]
@@ -55,19 +55,19 @@ class Stated(NamedTuple):
 def stated(claim: ClaimFacts, unit: str) -> Stated:
     """Return what counts as the size of a claim.
 
-    A number stands for all that rounds to its digits; behind ``about``, for all that is within half a unit of its
-    first digit. ``5 to 15`` is what lies between, ``> 2`` and ``< 2`` what lies beyond. A claim's ``band`` goes
-    before.
+    A number covers everything that rounds to its digits; after ``about``, everything within half a unit of its first
+    digit. ``5 to 15`` covers what lies between, ``> 2`` and ``< 2`` what lies beyond. The ``band`` of a claim takes
+    precedence.
 
     Parameters
     ----------
     unit
-        The base unit that the size has to have.
+        The base unit that the size must have.
 
     Raises
     ------
     RequestError
-        If it cannot be read, or has another unit.
+        If the size cannot be parsed, or has another unit.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _read(text: str, unit: str) -> Quantity:
 
 
 def _minutes(number: str) -> Quantity:
-    """Return a time that an article gives in minutes; no tool prints any, so that elsewhere it is no unit."""
+    """Parse a time in minutes; only articles use these, as no tool prints them."""
     read = quantity(number, "s")
     ends = (None if end is None else 60 * end for end in (read.low, read.high))
     return Quantity(60 * read.value, read.unit, *ends)

@@ -1,4 +1,4 @@
-"""The answer to a claim, from what was found in its cells: direction, size and evidence, which are never mixed."""
+"""Judges a claim from the findings in its cells, keeping direction, size and evidence apart."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Verdict = Literal[
 
 
 def unjudged(claim: ClaimFacts) -> dict[str, Any]:
-    """Return the columns of an audit for a claim that nothing here can judge."""
+    """Return the audit columns of a claim that cannot be judged."""
     reason = str(claim.unjudged)
     return {
         **_said(claim),
@@ -50,7 +50,7 @@ def unjudged(claim: ClaimFacts) -> dict[str, Any]:
 
 
 def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[str, Any]:
-    """Return the columns of an audit for one claim, but for its study."""
+    """Return the audit columns of a claim, except for its study."""
     relation = RELATIONS[str(claim.relation)]
     evidence = _evidence(claim, findings, known.cells)
     confounders, besides = between([pair for finding in findings for pair in finding.groups], known.evidence)
@@ -62,7 +62,7 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
         confounders += _told_by_figures(findings, "withheld", confounders)
         besides += _told_by_figures(findings, "notes", besides)
     lost = failed_figures(known.cells, claim)
-    if not relation.compares:  # what there is to say of a single figure sets nothing apart
+    if not relation.compares:  # remarks on a single figure are no confounders
         confounders, besides = [], [*confounders, *besides]
     direction, size = _direction(claim, findings), _size(claim, findings)
     verdict = _verdict(
@@ -104,13 +104,13 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
 
 
 def _told_by_figures(findings: Sequence[Finding], what: str, known: Sequence[str]) -> list[str]:
-    """Return what comparisons say of figures alone, such as that a ratio drifts, and is not yet known."""
+    """Return further sentences of comparisons that come from the figures alone, such as that a ratio drifts."""
     told = (sentence for finding in findings for row in finding.comparisons for sentence in row[what])
     return [sentence for sentence in dict.fromkeys(told) if sentence not in known]
 
 
 def _left_out(lost: pl.DataFrame) -> list[str]:
-    """Say of how many failed and partial runs figures were left out, by what is compared."""
+    """Report for each level how many failed and partial runs were left out."""
     runs = lost.group_by("level", maintain_order=True).agg(pl.col("run_id").n_unique())
     return [
         f"{n} failed or partial {'run' if n == 1 else 'runs'} of {level} {'was' if n == 1 else 'were'} left out."
@@ -135,7 +135,7 @@ def _comparison(claim: ClaimFacts, finding: Finding) -> dict[str, Any]:
 
 
 def _direction(claim: ClaimFacts, findings: Sequence[Finding]) -> Direction | None:
-    """Return the direction of all cells: what is undecided is not as said."""
+    """Return the direction over all cells; undecided cells do not agree with the claim."""
     said = [finding.direction for finding in findings]
     if not any(said):
         return None
@@ -148,7 +148,7 @@ def _direction(claim: ClaimFacts, findings: Sequence[Finding]) -> Direction | No
 
 
 def _size(claim: ClaimFacts, findings: Sequence[Finding]) -> str | None:
-    """Return the size of all cells, and ``mixed`` where they differ from the stated one in both directions."""
+    """Return the size over all cells; it is ``mixed`` if they differ from the stated one in both directions."""
     if _direction(claim, findings) not in (None, "as said"):
         return None
     sizes = {finding.size for finding in findings} - {None}
@@ -161,7 +161,7 @@ def _size(claim: ClaimFacts, findings: Sequence[Finding]) -> str | None:
 
 
 def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFrame) -> Evidence:
-    """Tell how many runs stand behind the figures, or the settings."""
+    """Return what the figures or settings rest on, such as repeated or single runs."""
     known = [finding for finding in findings if finding.is_known]
     if not known:
         return "none"
@@ -180,7 +180,7 @@ def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFram
 
 
 def _break_even(findings: Sequence[Finding]) -> float | None:
-    """Return the CV between runs at which chance could explain the weakest of the comparisons that agree."""
+    """Return the CV between runs at which chance could explain the weakest comparison that agrees."""
     found = [
         row["break_even_cv"]
         for finding in findings
@@ -221,11 +221,11 @@ def _verdict(
 
 
 def _is_refuted(claim: ClaimFacts, findings: Sequence[Finding], doubts: Set[str]) -> bool:
-    """Tell whether figures say otherwise that nothing else can explain.
+    """Return whether figures contradict the claim in a way that nothing else can explain.
 
-    A sentence about an article's own single figures is wrong if they say otherwise, whatever set the groups apart.
-    Where runs were repeated, more is asked of them than what they print: what the groups differ in besides can be
-    why they contradict, as it can be why they agree.
+    A sentence about an article's own single figures is wrong if these contradict it, even if the groups differ in
+    other ways. For repeated runs the standard is higher: other differences between the groups can explain a
+    contradiction just as they can explain agreement.
     """
     firm = [
         finding

@@ -1,4 +1,4 @@
-"""What a claim can say, and what is found of it: the base of all relations."""
+"""The base of all relations: what a claim can say, and what was found about it."""
 # ruff: noqa: ARG002  # not every relation uses every argument
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Direction = Literal["as said", "the contrary", "undecided"]
 Size = Literal["reproduces", "within rounding", "within the interval", "understated", "overstated"]
 
 Basis = Literal["prints", "interval"]
-"""What the bounds of a size come from: the digits that are printed, or how runs vary."""
+"""What the bounds of a size come from: the printed digits, or the variation of runs."""
 
 RELATIONS: Final[dict[str, Relation]] = {}
-"""Each relation by its name."""
+"""The relations by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a claim is held against: all figures of its study, the data, and what is known of the runs."""
+    """What a claim is checked against: all figures of its study, the dataset, and what is known about the runs."""
 
     cells: pl.DataFrame
     dataset: Dataset
@@ -43,34 +43,34 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What the figures of one cell say of a claim.
+    """What the figures of one cell say about a claim.
 
     Attributes
     ----------
     cell
-        Its name, for people.
+        The name of the cell, for readers.
     direction
-        Whether they say so; ``None`` where the claim is about a size alone, or where nothing is printed.
+        Whether they agree; ``None`` if the claim is only about a size, or if nothing is printed.
     size
-        Whether they have the size that is stated; ``None`` where none is, or where they say the contrary.
+        How they match the stated size; ``None`` if none is stated, or if they say the contrary.
     of, than
-        The figures; ``None`` where there is none.
+        The figures; ``None`` if there are none.
     computed, basis
-        What they give: a ratio, a difference, a share, a rank, a value; and what its bounds come from.
+        The result: a ratio, difference, share, rank or value; and what its bounds come from.
     comparisons
-        The rows of `fsbench_kit.analysis.comparison.compare_groups` that it rests on.
+        The underlying rows of `fsbench_kit.analysis.comparison.compare_groups`.
     setting
-        The values of the setting that was looked up, for people.
+        The values of the setting in question, for readers.
     remark
         A footnote, such as a mistake that would explain the claim.
     runs
-        All runs that it rests on.
+        All runs that the finding rests on.
     groups
-        The measurements of each two groups that it compares, and of a figure by itself those of its group twice.
+        The measurements of each pair of groups that were compared; those of a single group appear twice.
     apart
-        In what the work of two groups differs that cannot be compared for that.
+        How the work of two groups differs, if that makes them incomparable.
     is_scattered
-        Whether there are figures that cannot be taken together as the claim does.
+        Whether there are figures that cannot be combined as the claim requires.
     """
 
     cell: str
@@ -95,17 +95,17 @@ class Finding:
 
     @property
     def is_right(self) -> bool:
-        """Whether the figures say what the claim says."""
+        """Whether the figures agree with the claim."""
         return self.is_known and self.direction in (None, "as said") and self.size in (None, *FITS)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether they say otherwise, and not only leave it open."""
+        """Whether they contradict the claim, instead of only leaving it open."""
         return self.direction == "the contrary" or self.size in ("understated", "overstated")
 
 
 FITS: Final = ("reproduces", "within rounding")
-"""Sizes that are right, as far as prints tell; an interval has to lie within what counts as the size."""
+"""Sizes that are right as far as prints show; an interval must lie within what counts as the size."""
 
 
 class Relation(ABC):
@@ -147,7 +147,7 @@ class Relation(ABC):
 
     @abstractmethod
     def told(self, claim: ClaimFacts, finding: Finding) -> str:
-        """Say what was found in a cell."""
+        """Describe what was found in a cell."""
 
     def unit(self, claim: ClaimFacts) -> str:
         """Return the base unit of the stated size."""
@@ -158,11 +158,11 @@ class Relation(ABC):
         return None if claim.size is None else stated(claim, self.unit(claim))
 
     def size_text(self, value: float, metric: str) -> str:
-        """Write a computed or stated size for people."""
+        """Format a computed or stated size for readers."""
         return value_text(value, metric)
 
     def range_text(self, low: float, high: float, metric: str) -> str:
-        """Write from which size to which one."""
+        """Format a range of sizes."""
         return f"{value_text(low, metric)} to {value_text(high, metric)}"
 
 
@@ -170,7 +170,7 @@ class OfFigures(Relation):
     """About figures that are printed."""
 
     def told(self, claim: ClaimFacts, finding: Finding) -> str:
-        """Say what was found in a cell, with its figures."""
+        """Describe what was found in a cell, with its figures."""
         metric = metric_of(claim)
         if finding.of is None or not finding.is_known:
             return "nothing is printed"
@@ -181,12 +181,12 @@ class OfFigures(Relation):
         return f"{text}, {computed}" if computed else text
 
     def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
-        """Say what the figures give, where they do not say it themselves."""
+        """Describe the computed size, unless the figures show it themselves."""
         return ""
 
 
 def within_limit(found: Figure, counts: Stated) -> Direction:
-    """Tell whether a figure keeps within a limit, or could by its digits."""
+    """Return whether a figure is within a limit, or could be within its rounding."""
     told = (found.low, found.high) if found.value is None else (found.value,)
     if all(size is not None and counts.has(size) for size in told):
         return "as said"
@@ -194,9 +194,9 @@ def within_limit(found: Figure, counts: Stated) -> Direction:
 
 
 def size_found(found: Figure, counts: Stated, basis: Basis, *, neutral: float = 0) -> Size:
-    """Tell how a computed size stands to the stated one: it is understated where the effect is larger.
+    """Return how a computed size compares with the stated one; it is understated if the effect is larger.
 
-    A print has the stated size where it rounds to it; an interval where all of it does.
+    A print matches if it rounds to the stated size, an interval if all of it does.
     """
     by_ends = basis == "interval" or found.value is None
     if all(

@@ -1,4 +1,4 @@
-"""What a claim can say of figures by themselves."""
+"""Relations about the figures of one group."""
 # ruff: noqa: D102  # methods of the base are documented there, and not every relation uses every argument
 
 from __future__ import annotations

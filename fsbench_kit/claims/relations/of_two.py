@@ -1,4 +1,4 @@
-"""What a claim can say of the figures of two groups."""
+"""Relations about the figures of two groups."""
 # ruff: noqa: ARG002, D102  # methods of the base are documented there, and not every relation uses every argument
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class _OfTwo(OfFigures):
     compares = True
     differs = True
     neutral: ClassVar[float] = 0
-    """What is computed of two equal figures."""
+    """The result for two equal figures."""
     falls: ClassVar[bool] = False
-    """Whether what is computed falls where the first figure rises."""
+    """Whether the result falls as the first figure rises."""
 
     def unit(self, claim: ClaimFacts) -> str:
         return "1"
@@ -57,7 +57,7 @@ class _OfTwo(OfFigures):
             yield replace(found, comparisons=compared, runs=cell.runs, groups=(cell.groups,))
 
     def finding(self, claim: ClaimFacts, cell: Cell, row: Mapping[str, Any] | None) -> Finding:
-        """Check one pair of groups, given what the comparison says of them, if there is one."""
+        """Check one pair of groups, given the result of their comparison, if any."""
         counts = self.stated(claim)
         computed, basis = self.computed(cell, row)
         direction = self.direction(claim, counts, order_of(cell, row))
@@ -78,14 +78,14 @@ class _OfTwo(OfFigures):
         )
 
     def direction(self, claim: ClaimFacts, counts: Stated | None, found: Order | None) -> Direction | None:
-        """Tell whether one group is the greater one as the claim says, which states a size."""
+        """Return whether the greater group is the one that the claim's stated size implies."""
         if counts is None or found is None:
             return None
         above = (counts.middle > self.neutral) != self.falls
         return _agreement(found, "greater" if above else "less")
 
     def computed(self, cell: Cell, row: Mapping[str, Any] | None) -> tuple[Figure, Basis]:
-        """Return what two groups give, with what the prints or the runs' variation allow."""
+        """Return the result for two groups, with the bounds that the prints or the variation of runs allow."""
         a, b = cell.of, cell.than
         if row is not None and row["ci_low"] is not None:
             base = row["value_baseline"]
@@ -101,7 +101,7 @@ class _OfTwo(OfFigures):
         return None if x is None or y is None else self.give(x, y)
 
     def give(self, x: float, y: float) -> float | None:
-        """Compute one number of two; by default their ratio."""
+        """Compute the result from two figures; by default their ratio."""
         return x / y if y else None
 
     def remark(self, claim: ClaimFacts, computed: Figure) -> str:
@@ -188,7 +188,7 @@ class PercentMore(_OfTwo, name="percent_more"):
 
 
 def _share_text(more: float) -> str:
-    """Return by what share a figure is more than another, or less.
+    """Format how much more or less a figure is than another.
 
     >>> _share_text(0.25), _share_text(-0.201)
     ('25.0 % more', '20.1 % less')
@@ -197,7 +197,7 @@ def _share_text(more: float) -> str:
 
 
 def _shares_text(one: float, other: float) -> str:
-    """Return from which share to which one a figure is more than another, or less.
+    """Format a range of how much more or less a figure is than another.
 
     >>> _shares_text(0.25, 0.3), _shares_text(-0.2, 0.1)
     ('25.0 to 30.0 % more', '20.0 % less to 10.0 % more')
@@ -271,7 +271,7 @@ class Equal(_OfTwo, name="equal"):
 
 
 def _equality(row: Mapping[str, Any], found: Figure) -> Direction:
-    """Tell whether runs show two groups to be equal: by the verdict, or else by all of the interval."""
+    """Return whether two groups of runs are equal: by the verdict, or else by the whole interval."""
     if row["verdict"] in ("equivalent", "inconclusive"):
         return "as said" if row["verdict"] == "equivalent" else "undecided"
     return within_limit(replace(found, value=None), Stated(1 / row["margin"], row["margin"], closed=True))

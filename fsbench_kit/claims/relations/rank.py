@@ -1,4 +1,4 @@
-"""What a claim can say of the place of a group among all."""
+"""The relation about the rank of a group among all."""
 # ruff: noqa: ARG002, D102  # methods of the base are documented there, and not every relation uses every argument
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Rank(OfFigures, name="rank"):
         return "1"
 
     def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
-        """Count those that are better; where the order is open, count both ways."""
+        """Count the groups that are better; undecided ones make a range of ranks."""
         cells = list(paired_cells(claim, figures_of(known.cells, claim)))
         counts = self.stated(claim)
         better: Order = "less" if METRICS[str(claim.metric)].better == "higher" else "greater"

@@ -1,4 +1,4 @@
-"""What a claim can say of how runs were made."""
+"""The relation about how runs were made."""
 # ruff: noqa: ARG002, D102  # methods of the base are documented there, and not every relation uses every argument
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Setting(Relation, name="setting"):
         return None
 
     def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
-        """Look up the settings of runs. What the article states proves nothing of what it says."""
+        """Look up the settings of runs. Settings that only the article states are no evidence for what it says."""
         runs = _with_setting(known, str(claim.setting))
-        if claim.setting in _HARDWARE:  # a device of the same name in another host is another one
+        if claim.setting in _HARDWARE:  # devices of the same name in different hosts are different
             in_host = pl.concat_str("setting", pl.lit(" in "), "host").fill_null(pl.col("setting"))
             runs = runs.with_columns(setting=in_host)
         for where in each({**claim.where, **claim.of}, "each"):
@@ -98,7 +98,7 @@ _TRUTH: Final = {**dict.fromkeys(("true", "yes", "on"), "true"), **dict.fromkeys
 
 
 def _with_setting(known: Known, key: str) -> pl.DataFrame:
-    """Return the runs with a setting, and whether it is shown by more than words about them."""
+    """Return the runs with a setting, and whether it is documented by more than a description."""
     described = pl.col("origin").is_in(["study", "stated"])
     origins = settings.effective(known.dataset.settings.filter(key=key)).select("run_id", "origin")
     values = settings.known(
@@ -106,7 +106,7 @@ def _with_setting(known: Known, key: str) -> pl.DataFrame:
     )
     values = values.filter(key=key).select("run_id", setting="value").join(origins, on="run_id", how="left")
     measured = known.dataset.measurements
-    printed = (  # by the figures themselves
+    printed = (  # from the figures themselves
         measured.drop_nulls(key)
         .group_by("run_id")
         .agg(printed=pl.col(key).unique().sort().cast(pl.String).str.join(" | "))
@@ -130,7 +130,7 @@ _OF_FIGURES: Final = ("block_size", "file_size", "threads")
 
 
 def _is_setting(value: str, claim: ClaimFacts) -> bool:
-    """Compare a setting with the stated one: as a number where both are, else as text."""
+    """Return whether a setting is the stated one, comparing numbers as such and everything else as text."""
     size = str(claim.size)
     if not value.isdecimal():
         return value == _TRUTH.get(size.lower(), size)
@@ -139,12 +139,12 @@ def _is_setting(value: str, claim: ClaimFacts) -> bool:
 
 
 def in_words(value: str) -> str:
-    """Write what is true or false as people do."""
+    """Write true and false as yes and no."""
     return {"true": "yes", "false": "no"}.get(value, value)
 
 
 def _readable(value: str, key: str) -> str:
-    """Write a setting for people; whole numbers of sizes, and large ones, are bytes."""
+    """Format a setting for readers; integers are bytes if they are sizes or large."""
     if value.isdecimal() and (key in _BYTES_OF or int(value) >= _BYTES):
         return humanise(int(value), "B")
     return in_words(value)
