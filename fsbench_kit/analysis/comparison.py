@@ -1,8 +1,8 @@
 """Compares runs that differ in one factor: ratios, intervals where the data allow them, verdicts with reasons.
 
-The run is the unit of inference, and the method follows from the number and layout of the runs; see `compare`. Data
-flow in one direction: `groups` selects the runs, `design` and `confounders` find what else differs between them,
-`estimation` computes ratios and their uncertainty, and `verdict` judges. The sources of the methods are in
+The run is the unit of inference, and the method follows from the number and layout of the runs; see `compare`.
+Data flow in one direction: `groups` selects the runs, `design` and `confounders` find what else differs between
+them, `estimation` computes ratios and their uncertainty, and `verdict` judges. The sources of the methods are in
 `fsbench_kit.stats`.
 """
 
@@ -103,8 +103,8 @@ def compare(
     Parameters
     ----------
     dataset
-        The runs; or groups to compare with each other, ``{"before": "logs/old", "after": "logs/new"}``, each a path
-        or a dataset. The factor is then their label, ``group``, and the baseline the first of them. Other
+        The runs; or groups to compare with each other, ``{"before": "logs/old", "after": "logs/new"}``, each a
+        path or a dataset. The factor is then their label, ``group``, and the baseline the first of them. Other
         differences between the groups are listed; only a difference in the work withholds the verdict.
     factor
         ``filesystem``, ``target``, ``host``, ``tool_version``, or the key of a setting.
@@ -115,7 +115,8 @@ def compare(
         The metrics to compare, or a single one; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
     where
         The cells to compare: ``{"operation": "read", "block_size": [4096, 65536]}``. Keys are the names in
-        `fsbench_kit.analysis.settings.CELL`, or the factor to select levels; ``None`` selects cells without a value.
+        `fsbench_kit.analysis.settings.CELL`, or the factor to select levels; ``None`` selects cells without a
+        value.
     confidence
         Confidence level of the interval of each row.
     margin
@@ -131,25 +132,25 @@ def compare(
     Returns
     -------
     pl.DataFrame
-        One row for each cell, metric, statistic and pair of levels, with levels in natural order (6.9 before 6.12);
-        the columns are `COLUMNS`. Cells whose runs all have one level have no row. ``ratio`` is candidate over
-        baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is the
-        number of runs that each figure of a group averages, if more than one. ``rounding_*`` is the range of ratios
-        that the printed digits allow, or the known bounds. ``over`` is what the interval is over: runs, rounds,
-        launches, dates, boots or hosts; ``n_pairs`` is the number of rounds or hosts, of which the candidate is
-        better in ``n_for`` and the baseline in ``n_against``. Rows with the same ``effect`` ask one question in
-        several metrics, and only one of them is tested: ``p_adjusted`` is Holm's correction over the ``tested``
-        effects of a study and a tool, and ``error`` the chance of any false difference in the call.
+        One row for each cell, metric, statistic and pair of levels, with levels in natural order (6.9 before
+        6.12); the columns are `COLUMNS`. Cells whose runs all have one level have no row. ``ratio`` is candidate
+        over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is
+        the number of runs that each figure of a group averages, if more than one. ``rounding_*`` is the range of
+        ratios that the printed digits allow, or the known bounds. ``over`` is what the interval is over: runs,
+        rounds, launches, dates, boots or hosts; ``n_pairs`` is the number of rounds or hosts, of which the
+        candidate is better in ``n_for`` and the baseline in ``n_against``. Rows with the same ``effect`` ask one
+        question in several metrics, and only one of them is tested: ``p_adjusted`` is Holm's correction over the
+        ``tested`` effects of a study and a tool, and ``error`` the chance of any false difference in the call.
 
     Notes
     -----
     A verdict is ``equivalent`` if the data show that the ratio lies within the margin, even if it is not 1;
-    otherwise ``better`` or ``worse`` if they show that it is not 1; otherwise ``inconclusive``. Groups of two runs,
-    or two rounds, have an interval but no verdict of their own. If a metric and statistic has several rows, three
-    to five runs show a difference only if runs that fall into modes would not produce it by chance; that chance is
-    estimated from how often two runs of one group, in the other rows, lie half as far apart as the groups do. From
-    ten rows on, they also show no more than they would with the spread of all these rows. Larger groups, and fewer
-    rows, are held to this if a quarter of the rows have runs in modes.
+    otherwise ``better`` or ``worse`` if they show that it is not 1; otherwise ``inconclusive``. Groups of two
+    runs, or two rounds, have an interval but no verdict of their own. If a metric and statistic has several rows,
+    three to five runs show a difference only if runs that fall into modes would not produce it by chance; that
+    chance is estimated from how often two runs of one group, in the other rows, lie half as far apart as the
+    groups do. From ten rows on, they also show no more than they would with the spread of all these rows. Larger
+    groups, and fewer rows, are held to this if a quarter of the rows have runs in modes.
 
     Every interval is widened by the rounding of the figures, and consists of rounding alone if all runs of each
     group print the same figure. If only a bound of a figure is known, the ratio has a bound, and a verdict if the
@@ -175,12 +176,13 @@ def compare(
     ======================================  =================================  =================================
 
     All methods work on logarithms. A footnote says where only one of the two intervals includes 1. Pairs are used
-    if they keep at least four fifths of the runs. Rounds of different launches, hosts or kernels are never the same
-    round. If groups are compared within hosts, launches or values, so is ``ratio``; ``value_*`` are of all runs.
+    if they keep at least four fifths of the runs. Rounds of different launches, hosts or kernels are never the
+    same round. If groups are compared within hosts, launches or values, so is ``ratio``; ``value_*`` are of all
+    runs.
 
-    Each study is compared by itself. Only studies with a single level each (a kernel, a host) are compared with one
-    another, and their ``study`` is null. Every setting of the work is part of the cell; ``work`` lists those in
-    which otherwise equal cells differ.
+    Each study is compared by itself. Only studies with a single level each (a kernel, a host) are compared with
+    one another, and their ``study`` is null. Every setting of the work is part of the cell; ``work`` lists those
+    in which otherwise equal cells differ.
 
     Raises
     ------

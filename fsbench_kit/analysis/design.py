@@ -59,8 +59,8 @@ class Design:
     evidence
         What is known about the runs.
     over_cells
-        Whether the groups span many cells, so that they naturally mix settings of the work, and also targets if each
-        cell has its own.
+        Whether the groups span many cells, so that they naturally mix settings of the work, and also targets if
+        each cell has its own.
     """
 
     def __init__(self, groups: Groups, evidence: Evidence, *, over_cells: bool = False) -> None:

@@ -59,7 +59,8 @@ class Estimates:
     remarks
         Why a row shows no more, and what to keep in mind when reading it.
     rounding
-        How far the true figures of each group may be from the printed ones in either direction, as a mean logarithm.
+        How far the true figures of each group may be from the printed ones in either direction, as a mean
+        logarithm.
     scatter
         Rows of few runs, with the distances between any two runs of a group, or between the ratios of two rounds.
     """
@@ -104,7 +105,7 @@ class Estimates:
             self.remarks.note(rows[applies], caveat)
 
     def columns(self) -> dict[str, pl.Series]:
-        """Return all columns; values that are not finite become null: an unknown, an open end, a bound of nothing."""
+        """Return all columns; values that are not finite become null: unknown values and open ends."""
         known = {name: np.where(np.isfinite(self.numbers[name]), self.numbers[name], np.nan) for name in NUMBERS}
         words = {name: self.text(name) for name in WORDS}
         return {**pl.DataFrame(known, nan_to_null=True).to_dict(), **words}

@@ -135,8 +135,8 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
 def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     """Set the bounds of the ratios that the printed digits allow, or nan for no bound.
 
-    The figure of a run can be any value that would print the same, so the ratio of geometric means lies between those
-    of the ends.
+    The figure of a run can be any value that would print the same, so the ratio of geometric means lies between
+    those of the ends.
     """
     value = found.samples.mean_logs()
     low, high = (Sampler(groups, end).mean_logs() for end in ("low", "high"))
@@ -151,7 +151,7 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
 
 
 def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOptions) -> None:
-    """Test the bounds of ratios over several runs, using the end of each print that brings the ratio nearest to 1."""
+    """Test the bounds of ratios over several runs, using the ends of prints that bring it nearest to 1."""
     if not rows.size:
         return
     lows, highs = (Sampler(groups, end).of(rows) for end in ("low", "high"))

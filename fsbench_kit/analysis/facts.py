@@ -46,9 +46,9 @@ _OF_ZFS: Final = {
 def facts(dataset: Dataset) -> pl.DataFrame:
     """Return facts in which runs differ: columns ``run_id``, ``key``, ``kind`` and ``value``.
 
-    Facts that all runs share are left out, and so are words of names that are different for each run, which only count
-    them. Mount options with the same meaning on any filesystem are separate settings of the kind ``mount``; the
-    remaining ones belong to the target, whose name is of the kind ``name``.
+    Facts that all runs share are left out, and so are words of names that are different for each run, which only
+    count them. Mount options with the same meaning on any filesystem are separate settings of the kind ``mount``;
+    the remaining ones belong to the target, whose name is of the kind ``name``.
     """
     targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
     of_runs = pl.concat([known(dataset), targets])
@@ -112,7 +112,7 @@ _FIO_DEFAULTS: Final = {
     "fio.random_generator": "tausworthe",
     "fio.randrepeat": "1",
 }
-"""Defaults, by fio's manual, of options that people often write out and that are neither 0 nor false by default."""
+"""Defaults, by fio's manual, of options that people write out and that are neither 0 nor false by default."""
 
 
 def _not_given(dataset: Dataset, of_runs: pl.DataFrame) -> pl.DataFrame:
@@ -180,7 +180,7 @@ def others(factor: str) -> pl.Expr:
 
 
 def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
-    """Split mount options into those with the same meaning on any filesystem, and the rest; ZFS has its own words."""
+    """Split mount options into those that mean the same on any filesystem, and the rest; ZFS has its own words."""
     found: dict[tuple[str, str], str] = {}
     said = of_runs.filter((pl.col("key") == "mount_options") | pl.col("key").is_in([key for key, _ in _OF_ZFS]))
     for run, key, text in said.sort("key").select("run_id", "key", "value").rows():  # mount_options before zfs.*

@@ -28,9 +28,9 @@ def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
 
     Notes
     -----
-    A row passes if it is better or equivalent, or worse by no more than the tolerance. An inconclusive row passes if
-    its interval excludes a loss beyond the tolerance. If an effect has several metrics, such as the bandwidth and IOPS
-    of a job, the row with the most serious outcome represents all.
+    A row passes if it is better or equivalent, or worse by no more than the tolerance. An inconclusive row passes
+    if its interval excludes a loss beyond the tolerance. If an effect has several metrics, such as the bandwidth
+    and IOPS of a job, the row with the most serious outcome represents all.
     """
     higher, tested = pl.col("better") == "higher", pl.col("p_adjusted").is_not_null()
     gain = pl.when(higher).then("ratio").otherwise(1 / pl.col("ratio"))

@@ -1,4 +1,4 @@
-"""Compares many cells by a single ratio, over the cells that both groups have; the unit is the run, not the cell."""
+"""Compares many cells by a single ratio, over those that both groups have; the unit is the run, not the cell."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def geometric_mean(
         One row for each study, tool, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is the
         geometric mean of the cells' ratios, half of which lie between ``quartile_low`` and ``quartile_high``; this
         spread over cells is not an interval. ``cells_dropped`` counts cells that a group lacks, or has without a
-        figure above 0. ``n_*`` count units: runs, or rounds of a launch, whose runs together form one matrix. There
-        is a confidence interval if each unit has a figure in all of these cells, and each group has two or more
-        units. It is computed from the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for hosts,
-        launches, rounds and runs. A test over cells would find a difference in 40 % of cases if a session, which
-        all cells share, varies by 1 %. ``prediction_*`` is where the ratio of another cell of this kind would lie,
-        from random effects of three or more cells.
+        figure above 0. ``n_*`` count units: runs, or rounds of a launch, whose runs together form one matrix.
+        There is a confidence interval if each unit has a figure in all of these cells, and each group has two or
+        more units. It is computed from the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for
+        hosts, launches, rounds and runs. A test over cells would find a difference in 40 % of cases if a session,
+        which all cells share, varies by 1 %. ``prediction_*`` is where the ratio of another cell of this kind
+        would lie, from random effects of three or more cells.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _units(cells: pl.DataFrame, without: pl.Series) -> pl.DataFrame:
 
 
 def _found(cells: pl.DataFrame, rows: int) -> pl.DataFrame:
-    """Return the columns of each row that need no interval: counts of cells and units, and the spread of ratios."""
+    """Return the columns of each row that need no interval: counts, and the spread of ratios."""
     common = pl.col("common")
     ratios = pl.col("ratio").filter("common")
     units = pl.col("units").filter("common").explode().struct
@@ -319,7 +319,7 @@ def _stacked(values: Floats, units: pl.Series, names: pl.Series) -> np.ma.Masked
 
 
 def _prediction(whole: stats.RatioEstimate, each: stats.RatioEstimate, confidence: float) -> dict[str, float]:
-    """Return where the ratio of another cell would lie, given the spread of cells and the uncertainty of the mean."""
+    """Return where the ratio of another cell would lie, given the spread of cells and the error of the mean."""
     if whole.standard_error is None or each.standard_error is None or not (each.standard_error > 0).all():
         return {}
     if each.estimate.size < _FEWEST_CELLS:

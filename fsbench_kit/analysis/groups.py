@@ -48,9 +48,9 @@ class Groups:
     order
         The indices of the measurements, group by group.
     table
-        One row for each group: its cell, ``level``, ``unit``, the number ``n`` of measurements, a number for its set
-        of ``runs``, and in ``averaged_over`` how many runs each measurement averages; null if only one, or if this
-        varies.
+        One row for each group: its cell, ``level``, ``unit``, the number ``n`` of measurements, a number for its
+        set of ``runs``, and in ``averaged_over`` how many runs each measurement averages; null if only one, or if
+        this varies.
     pairs
         One row for each comparison: the numbers of its two groups, ``baseline`` and ``candidate``.
     before
@@ -247,7 +247,7 @@ def _meant(dataset: Dataset, factor: str) -> str:
 
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
-    """Return the study as part of the cell; null for studies with a single level, which are compared across studies."""
+    """Return the study as part of the cell; null for studies with a single level, which only others compare with."""
     if not differing(measurements, ["study"]):
         return measurements["study"]
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()

@@ -61,14 +61,14 @@ def curves(
     metric
         One of `METRICS`; by default the first one that a run has.
     pooled
-        Whether to add up the bins of all runs of a cell and level to one histogram, in which runs with more requests
-        have more weight. Printed percentiles cannot be added up, and remain separate curves.
+        Whether to add up the bins of all runs of a cell and level to one histogram, in which runs with more
+        requests have more weight. Printed percentiles cannot be added up, and remain separate curves.
 
     Returns
     -------
     pl.DataFrame
-        The columns of `COLUMNS`, one row for each point of a curve: a ``share`` of the requests took no longer than
-        a value between ``low`` and ``high``, where null is unbounded. ``known_from`` is ``bins`` or
+        The columns of `COLUMNS`, one row for each point of a curve: a ``share`` of the requests took no longer
+        than a value between ``low`` and ``high``, where null is unbounded. ``known_from`` is ``bins`` or
         ``percentiles``. Jobs of a run with the same settings are one curve if they have bins.
 
     Raises

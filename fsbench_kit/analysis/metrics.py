@@ -36,8 +36,8 @@ PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
 """The metrics that can represent a cell; the first one that it has is used."""
 
 _PACE: Final = (*PRIMARY, "completion_latency")
-"""Metrics that are functions of one another in a cell: given the block size, the amount of work and the depth, each
-follows from any other."""
+"""Metrics that are functions of one another in a cell: given the block size, the amount of work and the depth,
+each follows from any other."""
 
 _LATENCY: Final = ("latency", "completion_latency", EITHER_LATENCY)
 

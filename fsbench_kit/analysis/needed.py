@@ -43,9 +43,9 @@ def needed(
     Returns
     -------
     Dataset
-        The runs whose study, tool and filesystem satisfy ``where``, with their figures of the metrics and those that
-        explain these; with ``where``, also a figure for each value that it may choose. It has no distributions and
-        no series, but all errors in reading.
+        The runs whose study, tool and filesystem satisfy ``where``, with their figures of the metrics and those
+        that explain these; with ``where``, also a figure for each value that it may choose. It has no
+        distributions and no series, but all errors in reading.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def needed(
 
 
 def _asked(measurements: pl.LazyFrame, where: Where) -> pl.Expr:
-    """Select a figure for each run, metric and value that ``where`` may ask for, to show that these values exist."""
+    """Select a figure for each run, metric and value that ``where`` may ask for, to show that they exist."""
     kinds = {"run_id", "metric", *where} & {*measurements.collect_schema()}
     first = measurements.with_row_index(_ROW).filter("primary").group_by(kinds).agg(pl.col(_ROW).min())
     return pl.col(_ROW).is_in(first.collect(engine="streaming")[_ROW].implode())

@@ -80,7 +80,7 @@ class Remarks:
         return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
 
     def told_apart(self, rows: int) -> pl.DataFrame:
-        """Return the sentences of all rows: ``withheld`` explains a missing verdict, ``notes`` has the footnotes."""
+        """Return the sentences of all rows: ``withheld`` explains a missing verdict, ``notes`` are footnotes."""
         text, is_note = pl.col("text"), pl.col("code").is_null() & pl.col("text").is_not_null()
         return self._by_row(rows).agg(withheld=text.filter("withholds"), notes=text.filter(is_note)).drop("row")
 

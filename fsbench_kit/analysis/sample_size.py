@@ -70,12 +70,12 @@ def sample_size(
     Returns
     -------
     pl.DataFrame
-        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what a comparison
-        of such runs is over and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each of which has
-        a run of each group; or ``boot`` or ``launch of one group``, counted per group. ``cv`` is the variation among
-        such units of one level, pooled over the levels, or that of the ratios between units of both groups. The few
-        runs of a pilot may vary less than later ones; ``cv_high`` is an upper bound with a confidence of 80 %, and
-        the numbers are computed from it. Without a pilot, both are the given one.
+        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what a
+        comparison of such runs is over and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each
+        of which has a run of each group; or ``boot`` or ``launch of one group``, counted per group. ``cv`` is the
+        variation among such units of one level, pooled over the levels, or that of the ratios between units of
+        both groups. The few runs of a pilot may vary less than later ones; ``cv_high`` is an upper bound with a
+        confidence of 80 %, and the numbers are computed from it. Without a pilot, both are the given one.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100, pa
     Returns
     -------
     pl.DataFrame
-        Columns ``cv``, ``runs`` and ``half_width``, 0.05 for 5 %: how far the interval of a ratio typically extends
-        upwards.
+        Columns ``cv``, ``runs`` and ``half_width``, 0.05 for 5 %: how far the interval of a ratio typically
+        extends upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
     groups = 1 if pairs else 2

@@ -151,8 +151,8 @@ LAUNCH: Final = pl.concat_str(
     .otherwise(pl.col("source").str.replace("/[^/]*/[^/]*$", "")),
     separator="\n",
 ).alias("launch")
-"""The scope in which rounds are counted: one study on one host with one kernel, and one date if names state it; for
-runs launched with the kit, one folder."""
+"""The scope in which rounds are counted: one study on one host with one kernel, and one date if names state it;
+for runs launched with the kit, one folder."""
 
 
 def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
@@ -172,9 +172,9 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     pl.DataFrame
         The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, ``boot``, and ``level``, which
         is never null. If the sync after a writing task is timed separately, the sum of both is the metric
-        ``elapsed_with_sync``. A size that a figure does not state is taken from the settings of its run; it is null
-        if otherwise equal figures have either no size or this one. The name of a part is null if its run has no
-        other part, because it is then a mere label. So is the factor itself if it is one of `CELL`, and the
+        ``elapsed_with_sync``. A size that a figure does not state is taken from the settings of its run; it is
+        null if otherwise equal figures have either no size or this one. The name of a part is null if its run has
+        no other part, because it is then a mere label. So is the factor itself if it is one of `CELL`, and the
         filesystem if the factor is the target that has it, or groups with one filesystem each.
 
     Raises
@@ -245,8 +245,8 @@ def _of_one_filesystem_each(level: pl.DataFrame, runs: pl.DataFrame) -> bool:
 def _known_of_all(size: str) -> pl.Expr:
     """Return a size if it distinguishes otherwise equal figures, or if all of them have it.
 
-    fio prints the size of files only when it lays them out, which happens in the first of several runs. Its absence
-    in the others is therefore not a difference.
+    fio prints the size of files only when it lays them out, which happens in the first of several runs. Its
+    absence in the others is therefore not a difference.
     """
     rest = [key for key in CELL if key != size]
     values = pl.col(size).drop_nulls().n_unique().over(rest)
@@ -375,8 +375,8 @@ def operations(dataset: Dataset, factor: str, *, whole: bool = False) -> pl.Data
     Returns
     -------
     pl.DataFrame
-        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are not specific to
-        a part or figure, and ``differ``: whether the run's jobs have different sizes, which are then null.
+        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are not specific
+        to a part or figure, and ``differ``: whether the run's jobs have different sizes, which are then null.
     """
     own = [name for name in CELL if name not in {"scope", "part", "operation", "metric", "statistic"}]
     key = ("run_id", "level") if whole else ("run_id", "operation", "level")

@@ -83,10 +83,10 @@ def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
 def _unsteady(groups: Groups, found: Estimates) -> Ints:
     """Return the rows whose ratio drifts over rounds and is not steady at their end.
 
-    Rounds cancel whatever affects both groups: a device that slows down does not harm a ratio. The mean of a ratio in
-    transition, however, represents neither of its states. SNIA's criterion alone would not be enough: it limits the
-    range of five rounds, which ratios that merely vary by 9 % exceed half of the time; that is what an interval
-    is for.
+    Rounds cancel whatever affects both groups: a device that slows down does not harm a ratio. The mean of a ratio
+    in transition, however, represents neither of its states. SNIA's criterion alone would not be enough: it limits
+    the range of five rounds, which ratios that merely vary by 9 % exceed half of the time; that is what an
+    interval is for.
     """
     together = groups.alike("launch") & ~groups.having(pl.col("round").is_null())
     blocked = ~np.isnan(found.numbers["n_pairs"])

@@ -1,7 +1,7 @@
 """Checks whether the rounds of a launch are steady, by the storage industry's test specification for SSDs.
 
-The speed of a device changes for a while after it has rested or been filled. The result is not a verdict and does not
-withhold one: it only shows whether this phase is over.
+The speed of a device changes for a while after it has rested or been filled. The result is not a verdict and does
+not withhold one: it only shows whether this phase is over.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def steady_state(dataset: Dataset) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row for each target, workload and figure, using the first of `metrics.PRIMARY` that it has. ``range`` and
-        ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is whether the range is
-        within 20 % and the slope within 10 %. All three are null if there are fewer rounds.
+        One row for each target, workload and figure, using the first of `metrics.PRIMARY` that it has. ``range``
+        and ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is whether the
+        range is within 20 % and the slope within 10 %. All three are null if there are fewer rounds.
     """
     rank = pl.col("metric").replace_strict(list(PRIMARY), range(len(PRIMARY)), default=None)
     key = [*settings.CELL, "target", "workload"]

@@ -74,9 +74,9 @@ def summarise(
     pl.DataFrame
         One row for each cell and level with two or more units that have an interval; the columns are `COLUMNS`.
         ``ratio`` is the mean of the units' ratios (in logarithms) with its interval. ``prediction_*`` is where the
-        ratio of another unit would lie, if measured in the same way; it takes three or more units. ``spread`` is how
-        much ratios vary between units, as a coefficient of variation without the noise of each. ``left_out`` lists
-        units whose groups were compared without an interval, or whose verdict is withheld.
+        ratio of another unit would lie, if measured in the same way; it takes three or more units. ``spread`` is
+        how much ratios vary between units, as a coefficient of variation without the noise of each. ``left_out``
+        lists units whose groups were compared without an interval, or whose verdict is withheld.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def summarise(
     Notes
     -----
     The method is random effects with the interval of Hartung and Knapp, see `fsbench_kit.stats.random_effects`. It
-    treats the units as a sample of those of interest. The noise of each unit is that of all units, for the number of
-    its runs: weights from the noise of a few runs alone would cover 91 % (see ``docs/coverage.md``). Runs are never
-    pooled over units. Both intervals are widened by the mean rounding of the units.
+    treats the units as a sample of those of interest. The noise of each unit is that of all units, for the number
+    of its runs: weights from the noise of a few runs alone would cover 91 % (see ``docs/coverage.md``). Runs are
+    never pooled over units. Both intervals are widened by the mean rounding of the units.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def _over_units(units: pl.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _variances(units: pl.DataFrame) -> Floats:
-    """Return the variance of each unit's log ratio from the noise of all, since that of a few runs is uncertain."""
+    """Return the variance of each unit's log ratio from the noise of all, as that of few runs is uncertain."""
     error, per_unit, degrees = (units[name].to_numpy() for name in ("standard_error", "per_unit", "degrees"))
     variances: Floats = per_unit * np.average(np.square(error) / per_unit, weights=degrees)
     return variances

@@ -1,11 +1,11 @@
 """Tests ratios: whether each is 1, and whether it lies beyond the margin.
 
 The spread of few runs is uncertain, and even more so if runs have modes: if all runs of each group happen to be in
-one mode, they seem to have no spread, and the groups to differ. Among several rows this does happen. Therefore p is
-never smaller than the pooled spread of all rows of a kind gives, if there are many: for three to five runs, and for any
-number of runs if many groups of the kind have modes. For three to five runs, p is also never smaller than the chance of
-such a difference by modes alone, estimated from how often two runs of one group in the other rows of the kind lie half
-as far apart as the groups do.
+one mode, they seem to have no spread, and the groups to differ. Among several rows this does happen. Therefore p
+is never smaller than the pooled spread of all rows of a kind gives, if there are many: for three to five runs, and
+for any number of runs if many groups of the kind have modes. For three to five runs, p is also never smaller than
+the chance of such a difference by modes alone, estimated from how often two runs of one group in the other rows of
+the kind lie half as far apart as the groups do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MANY_DEGREES: Final = 40
 enough."""
 
 _MANY_WITH_MODES: Final = 0.25
-"""The share of rows with modes above which all rows of their kind are assumed to have some; chance gives a tenth."""
+"""The share of rows with modes above which all rows of their kind are assumed to; chance gives a tenth."""
 
 _POOLED: Final = ("study", "tool", "metric", "statistic")
 """What rows must share, besides the method, to be tested against their pooled spread."""
@@ -102,7 +102,7 @@ def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_
 
 
 def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
-    """Return the chance that groups are in different modes, from how often runs of other rows lie half as far apart.
+    """Return the chance that groups are in different modes, by how often runs of other rows are half as far apart.
 
     It is 0 for more than a few runs, and for the only row of a kind: in the worst case, with two equally frequent
     modes, groups of three runs are in different modes in 3 % of rows.

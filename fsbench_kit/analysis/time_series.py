@@ -1,6 +1,7 @@
 """Analyses the course of a run: where its level changes, when it becomes steady, where it stalls.
 
-All results are about single runs. They show whether one figure can represent a run, and say nothing about the next.
+All results are about single runs. They show whether one figure can represent a run, and say nothing about the
+next.
 """
 
 from __future__ import annotations
@@ -47,12 +48,13 @@ class TimeSeries:
     ----------
     runs
         One row for each series: its cell, ``level``, ``round`` and ``order``, the number of ``figures``, their
-        ``median``; the ``mean`` that the run tends to, with ``low`` and ``high``; the number of ``changes`` of level;
-        whether it is ``steady`` at its end, and since when without a break (``steady_since``); the number of
-        ``stalls``, and the ``longest``. Values that would take more figures are null. A final figure that spans less
-        than half the usual interval, such as fio adds, is left out.
+        ``median``; the ``mean`` that the run tends to, with ``low`` and ``high``; the number of ``changes`` of
+        level; whether it is ``steady`` at its end, and since when without a break (``steady_since``); the number
+        of ``stalls``, and the ``longest``. Values that would take more figures are null. A final figure that spans
+        less than half the usual interval, such as fio adds, is left out.
     points
-        ``start``, ``end``, ``value``: the figures; in long series, means of several, with ``lowest`` and ``highest``.
+        ``start``, ``end``, ``value``: the figures; in long series, means of several, with ``lowest`` and
+        ``highest``.
     batches
         ``start``, ``end``, ``value``: the means of ten equal parts of the run.
     stretches
@@ -94,9 +96,9 @@ def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | N
     factor
         A column of the runs or the key of a setting, whose values are in ``level``.
     metric
-        By default the first of `PREFERRED` that a run has. Cumulative figures, as from fio's ``--status-interval``,
-        are left out, because they always become steady. One of `fsbench_kit.model.vocabulary.OF_MACHINE` selects what
-        a launch sampled during the run.
+        By default the first of `PREFERRED` that a run has. Cumulative figures, as from fio's
+        ``--status-interval``, are left out, because they always become steady. One of
+        `fsbench_kit.model.vocabulary.OF_MACHINE` selects what a launch sampled during the run.
 
     Returns
     -------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _IN_TIME: Final = re.compile(r"(.+[_.-])?(kernel|version|commit|revision|release|build|date)")
 _FEWEST: Final = 3
 MANY: Final = 2 * SHORTEST
-"""The number of levels from which on changes are searched in their course; below, each is compared with the last."""
+"""The number of levels from which on changes are searched in their course; below, neighbours are compared."""
 
 
 class Trend(NamedTuple):
@@ -41,9 +41,9 @@ class Trend(NamedTuple):
         A row for each effect and level, with the columns of `fsbench_kit.compare` against the first level that has
         the effect; for that level itself the ratio is 1.
     changes
-        A row for each change of an effect, with the columns of a comparison of the levels up to ``before`` with those
-        from ``since`` on. The change lies between ``earliest`` and ``latest`` with the given confidence. It is not
-        comparable if more than the level differs; see ``reasons`` and ``footnotes``.
+        A row for each change of an effect, with the columns of a comparison of the levels up to ``before`` with
+        those from ``since`` on. The change lies between ``earliest`` and ``latest`` with the given confidence. It
+        is not comparable if more than the level differs; see ``reasons`` and ``footnotes``.
     """
 
     levels: list[str]
@@ -82,10 +82,11 @@ def trend(
     Notes
     -----
     With fewer than ten levels, a change is a level that is decidedly better or worse than the previous one, by the
-    rules of every comparison, or that would be but for other differences that withhold the verdict. With ten levels
-    or more, each level is one figure, and changes are where `fsbench_kit.stats.levels` cuts their course; the ratio
-    and its interval are Welch's, of the levels after the change against those before, and p is corrected for all
-    places and effects. Random differences between levels, such as those between boots, are thereby part of the noise.
+    rules of every comparison, or that would be but for other differences that withhold the verdict. With ten
+    levels or more, each level is one figure, and changes are where `fsbench_kit.stats.levels` cuts their course;
+    the ratio and its interval are Welch's, of the levels after the change against those before, and p is corrected
+    for all places and effects. Random differences between levels, such as those between boots, are thereby part of
+    the noise.
 
     Raises
     ------
@@ -149,7 +150,7 @@ def _with_first(course: pl.DataFrame) -> pl.DataFrame:
 
 
 def _decided(steps: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Return the levels that decidedly differ from the previous one, or would if no reason withheld the verdict."""
+    """Return levels that decidedly differ from the previous one, or would if no reason withheld the verdict."""
     shown = (pl.col("p") * pl.len() < 1 - confidence) & (
         pl.max_horizontal("ci_high", 1 / pl.col("ci_low")) > pl.col("margin")
     )

@@ -1,10 +1,11 @@
 """Determines the unit of inference: hosts, the boots and launches on a host, the rounds of a launch, or runs.
 
-In a unit that has both groups, their comparison is free of what is specific to the unit. The spread of five or more
-hosts or launches shows what another one would give: the interval is a t over them, for units like these. Two to four
-are strata: the groups are compared within each, for these units only. Below them, rounds are pairs or blocks if that
-keeps most of the runs; otherwise the runs of both groups are independent. If no launch has both groups, whatever is
-specific to a boot (or else a launch) affects all of its runs: it is then the unit, and counts once.
+In a unit that has both groups, their comparison is free of what is specific to the unit. The spread of five or
+more hosts or launches shows what another one would give: the interval is a t over them, for units like these. Two
+to four are strata: the groups are compared within each, for these units only. Below them, rounds are pairs or
+blocks if that keeps most of the runs; otherwise the runs of both groups are independent. If no launch has both
+groups, whatever is specific to a boot (or else a launch) affects all of its runs: it is then the unit, and counts
+once.
 """
 
 from __future__ import annotations
@@ -66,9 +67,10 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        The same with ``hosts`` and ``launches``, the numbers of those that ran both groups; ``unit``, null if there
-        is only one; ``alone``, whether the run's launch is left out; and ``all``, the pair's original number of runs.
-        ``boot`` is null unless every boot is known and none ran both groups, ``date`` unless every date is known.
+        The same with ``hosts`` and ``launches``, the numbers of those that ran both groups; ``unit``, null if
+        there is only one; ``alone``, whether the run's launch is left out; and ``all``, the pair's original number
+        of runs. ``boot`` is null unless every boot is known and none ran both groups, ``date`` unless every date
+        is known.
     """
     shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
     of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
@@ -101,7 +103,7 @@ _LAUNCH: Final = pl.format(
 
 
 def _shared(by: str) -> pl.Expr:
-    """Count the hosts or launches that ran both groups, or 0 if these alone would leave too few runs of a group."""
+    """Count the hosts or launches that ran both groups, or 0 if these would leave too few runs of a group."""
     both = [pl.col("role") == role for role in (0, 1)]
     left = [(pl.col("shared") & own).sum() >= pl.min_horizontal(own.sum(), 2) for own in both]
     return pl.when(*left).then(pl.col(by).filter("shared").n_unique()).otherwise(0).over("pair")

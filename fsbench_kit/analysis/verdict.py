@@ -102,10 +102,10 @@ def _holm(p: pl.Series) -> pl.Series:
 
 
 def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
-    """Number the rows, and add the number of the row that represents their effect.
+    """Add the number of each row, and that of the row that represents its effect.
 
-    A metric whose interval contradicts that of the first one is not a function of it, as the latency at a fixed rate
-    is not a function of that rate; it is an effect of its own.
+    A metric whose interval contradicts that of the first one is not a function of it, as the latency at a fixed
+    rate is not a function of that rate; it is an effect of its own.
     """
     rows = rows.with_row_index("row")
     if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():

@@ -18,8 +18,8 @@ Work: TypeAlias = tuple[str | None, ...]
 def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], factor: str) -> pl.Series:
     """Return for each run, as text, the settings in which its work differs from that of others, or null.
 
-    Work that only one level did is matched with the most similar work of the others, so that the difference between
-    them is reported as one of the groups instead of making another cell.
+    Work that only one level did is matched with the most similar work of the others, so that the difference
+    between them is reported as one of the groups instead of making another cell.
 
     Parameters
     ----------

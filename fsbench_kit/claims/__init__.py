@@ -1,8 +1,8 @@
 """Audits claims: checks what an article says against the figures that it prints.
 
-An audit answers each claim in three parts. *Direction*: do the figures agree with the article, or say the contrary?
-*Size*: do they have the stated size? *Evidence*: how much would they show if they agreed? A claim can be correct to
-the digit and still rest on two single runs on two hosts.
+An audit answers each claim in three parts. *Direction*: do the figures agree with the article, or say the
+contrary? *Size*: do they have the stated size? *Evidence*: how much would they show if they agreed? A claim can be
+correct to the digit and still rest on two single runs on two hosts.
 
 ::
 
@@ -89,8 +89,8 @@ def audit(
     *paths
         Folders of studies, folders that contain these, patterns for them, or lists of any of these.
     runs
-        Other runs to judge the claims by, such as those of a replication. Claims about something that these lack are
-        not judged, and ``reason`` says what is missing.
+        Other runs to judge the claims by, such as those of a replication. Claims about something that these lack
+        are not judged, and ``reason`` says what is missing.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def audit(
         ``size``, ``evidence`` and ``verdict``, which are null if there is none. If a claim has a single cell,
         ``computed`` is the ratio, difference, share, rank or value of its figures, and ``computed_low`` and
         ``computed_high`` are what their rounding or the variation of runs allows; ``comparisons`` has the same for
-        each cell. ``stated_low`` and ``stated_high`` limit what counts as the stated size. ``break_even_cv`` is the
-        variation between runs (as a coefficient of variation) at which chance alone could make two equal groups look
-        like this at the 5 % level, in the weakest cell.
+        each cell. ``stated_low`` and ``stated_high`` limit what counts as the stated size. ``break_even_cv`` is
+        the variation between runs (as a coefficient of variation) at which chance alone could make two equal
+        groups look like this at the 5 % level, in the weakest cell.
 
     Raises
     ------

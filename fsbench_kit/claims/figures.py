@@ -46,8 +46,8 @@ class Cell:
     of_rows, than_rows
         The measurements, as returned by `fsbench_kit.analysis.settings.cells`; empty if none are printed.
     groups
-        The measurements of both groups before those of several operations, sizes and so on were combined; those of a
-        single group appear twice.
+        The measurements of both groups before those of several operations, sizes and so on were combined; those of
+        a single group appear twice.
     runs
         All runs of both groups.
     apart
@@ -224,7 +224,8 @@ def only(figures: pl.DataFrame, chosen: Selection) -> pl.DataFrame:
 def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: ClaimFacts) -> pl.DataFrame:
     """Add up the figures of all values that a claim combines, or take their mean, or the ratio of two.
 
-    They are combined within a run, or within a round, or over single figures. If any is missing, the result is empty.
+    They are combined within a run, or within a round, or over single figures. If any is missing, the result is
+    empty.
     """
     if not lists:
         return rows
@@ -339,7 +340,8 @@ Order = Literal["greater", "less", "undecided"]
 def order(a: Figure, b: Figure) -> Order | None:
     """Return which of two prints is greater. Equal prints decide nothing, however they were rounded.
 
-    If only bounds are known, they decide if they exclude each other. The result is ``None`` if a figure is missing.
+    If only bounds are known, they decide if they exclude each other. The result is ``None`` if a figure is
+    missing.
     """
     if _is_above(a, b):
         return "greater"

@@ -55,9 +55,9 @@ class Stated(NamedTuple):
 def stated(claim: ClaimFacts, unit: str) -> Stated:
     """Return what counts as the size of a claim.
 
-    A number covers everything that rounds to its digits; after ``about``, everything within half a unit of its first
-    digit. ``5 to 15`` covers what lies between, ``> 2`` and ``< 2`` what lies beyond. The ``band`` of a claim takes
-    precedence.
+    A number covers everything that rounds to its digits; after ``about``, everything within half a unit of its
+    first digit. ``5 to 15`` covers what lies between, ``> 2`` and ``< 2`` what lies beyond. The ``band`` of a
+    claim takes precedence.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Updates the result of reading loose logs from those that changed since.
 
-Prints in several files can only be one run if they share a mark; see `deduplication.marks`. A changed file therefore
-only affects files that share marks with it, directly or through others; the rest keep their results.
+Prints in several files can only be one run if they share a mark; see `deduplication.marks`. A changed file
+therefore only affects files that share marks with it, directly or through others; the rest keep their results.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Outcome:
     with_runs
         The paths of the files that have runs.
     marks
-        The marks of their runs, see `deduplication.Marks.of_files`; ``None`` if runs are linked by more than marks.
+        The marks of their runs, see `deduplication.Marks.of_files`; ``None`` if runs are linked by more than
+        marks.
     assembly
         Their frames.
     """
@@ -52,7 +53,7 @@ class Outcome:
     assembly: Assembly
 
     def changed(self, traces: Mapping[str, str]) -> set[str] | None:
-        """Return the paths that are new, changed or gone; ``None`` if these are the majority, or if the order changed.
+        """Return the paths that are new, changed or gone; ``None`` if they are the majority, or the order changed.
 
         Files without runs but with diagnostics count as changed.
         """
@@ -176,7 +177,7 @@ def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[st
 
 
 def _rows(frame: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
-    """Return rows of a frame that are mostly consecutive, as slices, which is cheaper than selecting single rows."""
+    """Return rows of a frame that are mostly consecutive, as slices, which is cheaper than single rows."""
     if not len(rows):
         return frame.clear()
     starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)

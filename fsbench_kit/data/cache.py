@@ -1,8 +1,8 @@
 """Caches what was read of files, so that unchanged files need not be read again.
 
-For each folder that was read there are two cache files: what was read of each of its logs, and the result for all of
-them. They are only used by the version that wrote them, and ignored if damaged. Logs that could still change without
-getting another stamp are not cached.
+For each folder that was read there are two cache files: what was read of each of its logs, and the result for all
+of them. They are only used by the version that wrote them, and ignored if damaged. Logs that could still change
+without getting another stamp are not cached.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What was read of files, as columns: runs, what belongs to them, and diagnostics.
 
-Every way of reading a file produces these columns. Those of many files are concatenated, sent to other processes and
-cached, without creating an object per figure. The records of a run are rebuilt on request.
+Every way of reading a file produces these columns. Those of many files are concatenated, sent to other processes
+and cached, without creating an object per figure. The records of a run are rebuilt on request.
 """
 
 from __future__ import annotations

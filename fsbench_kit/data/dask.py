@@ -40,8 +40,8 @@ def client_of(scheduler: str) -> Iterator[Any]:
 class HostOfWorkers(Executor):
     """Runs calls on one host, one after the other, in any of its workers.
 
-    If there is no worker, or the one that runs a call ends, the call raises `BrokenExecutor`. In the latter case it is
-    unknown whether the call was completed.
+    If there is no worker, or the one that runs a call ends, the call raises `BrokenExecutor`. In the latter case
+    it is unknown whether the call was completed.
     """
 
     def __init__(self, client: Any, host: str) -> None:

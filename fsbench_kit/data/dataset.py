@@ -145,8 +145,9 @@ class Dataset:
     def masked(self) -> Dataset:
         """Mask the names of homes, users and hosts, for data to be shared with others.
 
-        This covers the names of this machine, hosts that runs and settings name, and names in paths below ``/home``
-        and in the output of ``uname -a``. Each name has the same mask everywhere, so that hosts stay distinct.
+        This covers the names of this machine, hosts that runs and settings name, and names in paths below
+        ``/home`` and in the output of ``uname -a``. Each name has the same mask everywhere, so that hosts stay
+        distinct.
 
         Examples
         --------
@@ -167,8 +168,8 @@ class Dataset:
         Parameters
         ----------
         *settings
-            Keys of settings that become columns. The value is that of the measurement's part, or else of its run, by
-            the strongest origin that states it. If the parts of a run differ, their values are joined.
+            Keys of settings that become columns. The value is that of the measurement's part, or else of its run,
+            by the strongest origin that states it. If the parts of a run differ, their values are joined.
 
         Raises
         ------
@@ -193,11 +194,12 @@ class Dataset:
         Returns
         -------
         pl.DataFrame
-            The columns of the run; what its measurements are of: ``scope``, ``part``, ``operation``, ``block_size``,
-            ``file_size``, ``threads``; a column for each setting (``pattern``, ``iodepth``, ``engine``, ...), from the
-            strongest origin that states it; and a column for each metric, such as ``iops``, with its statistic unless
-            that is the value itself: ``latency_p99``. It contains only primary measurements that have a value. If a
-            setting and a metric share a name, such as ``cpu``, the columns are ``cpu_setting`` and ``cpu``.
+            The columns of the run; what its measurements are of: ``scope``, ``part``, ``operation``,
+            ``block_size``, ``file_size``, ``threads``; a column for each setting (``pattern``, ``iodepth``,
+            ``engine``, ...), from the strongest origin that states it; and a column for each metric, such as
+            ``iops``, with its statistic unless that is the value itself: ``latency_p99``. It contains only primary
+            measurements that have a value. If a setting and a metric share a name, such as ``cpu``, the columns
+            are ``cpu_setting`` and ``cpu``.
 
         Examples
         --------
@@ -235,8 +237,8 @@ class Dataset:
         Parameters
         ----------
         target
-            ``*.parquet``, ``*.csv`` or ``*.json`` for a single table. A folder, or a name without an ending, for the
-            six frames as Parquet files in that folder, which `fsbench_kit.read` reads back unchanged.
+            ``*.parquet``, ``*.csv`` or ``*.json`` for a single table. A folder, or a name without an ending, for
+            the six frames as Parquet files in that folder, which `fsbench_kit.read` reads back unchanged.
         wide
             Whether to write the table of `wide`, with settings and metrics as columns, instead of that of `flat`.
 
@@ -339,7 +341,7 @@ class LazyDataset:
 def _of_runs(
     frames: Mapping[str, _Frame], predicates: Sequence[pl.Expr], constraints: Mapping[str, Any]
 ) -> dict[str, _Frame]:
-    """Return the runs that satisfy the predicates, with what belongs to them and the diagnostics of their files."""
+    """Return the runs that satisfy the predicates, what belongs to them and their files' diagnostics."""
     try:
         runs = frames["runs"].filter(*predicates, **constraints)
         runs.lazy().collect_schema()

@@ -1,7 +1,7 @@
 """Drafts the description of a study from logs, file names and the text around them, and lists what is missing.
 
-Whatever names or headings suggest is in the draft together with its origin, for people to check. A guess only counts
-once it is written in the description.
+Whatever names or headings suggest is in the draft together with its origin, for people to check. A guess only
+counts once it is written in the description.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from fsbench_kit.data.remote import fetched, is_remote
 from fsbench_kit.model.errors import RequestError
 
 Given: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | IO[str] | Iterable[Given]"
-"""What users can pass to be read: a path, URL or pattern, the bytes of a log, an open file, or several of these."""
+"""What users can pass: a path, URL or pattern, the bytes of a log, an open file, or several of these."""
 
 Inode: TypeAlias = tuple[int, int]
 """The device and inode number of a file, shared by all its names."""
@@ -155,7 +155,7 @@ SHOWS_ITSELF: Final = "The kernel shows itself there ({}), and keeps no logs: it
 
 
 def kernel_filesystem(folder: Path) -> str | None:
-    """Return the type of the filesystem of a folder if it is one of the kernel's own interfaces, otherwise ``None``.
+    """Return the type of the filesystem of a folder if it is an interface of the kernel, otherwise ``None``.
 
     Examples
     --------

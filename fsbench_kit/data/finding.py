@@ -1,6 +1,7 @@
 """Finds what can be read in files and folders: loose logs, studies, launched runs, written datasets.
 
-First everything is found, then all files are read together, and then the results are assigned to where they belong.
+First everything is found, then all files are read together, and then the results are assigned to where they
+belong.
 """
 
 from __future__ import annotations

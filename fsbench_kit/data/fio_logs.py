@@ -133,8 +133,9 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
     -------
     polars.LazyFrame
         For each window and bin with a count: ``line``; ``time`` (s) of the end of the window; ``operation``;
-        ``block_size``; ``low`` and ``high`` of the bin (s), where the last bin has no ``high``; ``count``. Lines that
-        are not rows, or that count more requests than their time allows, have nulls, and their text in ``unread``.
+        ``block_size``; ``low`` and ``high`` of the bin (s), where the last bin has no ``high``; ``count``. Lines
+        that are not rows, or that count more requests than their time allows, have nulls, and their text in
+        ``unread``.
 
     Raises
     ------

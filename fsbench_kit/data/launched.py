@@ -22,7 +22,7 @@ from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 
 
 class RunCondition(BaseModel):
-    """Something that may spoil the figures of a run: a key of `fsbench_kit.model.vocabulary.DIAGNOSTICS` and a text."""
+    """What may spoil the figures of a run: a key of `fsbench_kit.model.vocabulary.DIAGNOSTICS` and a text."""
 
     code: Annotated[str, StringConstraints(min_length=1)]
     message: str
@@ -125,7 +125,7 @@ _OF_RUNS: Final = {
 
 
 def _command(argv: Sequence[str]) -> str:
-    """Return a command line without the folders of programs, which describe the user's machine rather than the run."""
+    """Return a command line without the folders of programs, which describe the machine rather than the run."""
     return " ".join(Path(word).name if word.startswith("/") else word for word in argv)
 
 

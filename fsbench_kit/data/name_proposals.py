@@ -22,12 +22,13 @@ class Proposal(NamedTuple):
 def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     """Propose a template for names that mostly follow one pattern; ``None`` if they do not, or do not differ.
 
-    Folders are part of the names if these are not unique without them, or if folders vary and contain several files.
-    If each folder contains files of several kinds under the same names, the template only reads the folders. Names are
-    split at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but dates, versions, hosts such as
-    ``db-prod-1``, and words such as ``seq-read`` and ``io_uring`` stay whole. Parts that are the same in all names are
-    kept. Parts that differ become keys: a known filesystem, a size, a number after ``qd``, ``t``, ``run`` or ``node``,
-    a pattern, a date; all others become ``name1``, ``name2``, ... for people to rename.
+    Folders are part of the names if these are not unique without them, or if folders vary and contain several
+    files. If each folder contains files of several kinds under the same names, the template only reads the
+    folders. Names are split at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but dates, versions,
+    hosts such as ``db-prod-1``, and words such as ``seq-read`` and ``io_uring`` stay whole. Parts that are the
+    same in all names are kept. Parts that differ become keys: a known filesystem, a size, a number after ``qd``,
+    ``t``, ``run`` or ``node``, a pattern, a date; all others become ``name1``, ``name2``, ... for people to
+    rename.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
 
 
 def _are_amounts(values: Sequence[str]) -> bool:
-    """Whether numbers increase in steps, as depths, threads or shares do (1, 4, 16; 50, 100), and not one by one."""
+    """Whether numbers increase in steps, as depths or shares do (1, 4, 16; 50, 100), and not one by one."""
     numbers = {int(value) for value in values}
     if len(numbers) > max(numbers) - min(numbers):
         return False

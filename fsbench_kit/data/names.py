@@ -1,8 +1,8 @@
 """What the names of files and folders say about runs: by a template, or without one as ``key=value``.
 
 A template is a name with keys in braces, ``{filesystem}_{workload}_bs{block_size}_run{round}.json``; one with
-slashes also covers folders. Keys are columns of runs, settings, or words of the user's choice, which become settings
-with that name. A name only adds what a log does not say, and never overrides it.
+slashes also covers folders. Keys are columns of runs, settings, or words of the user's choice, which become
+settings with that name. A name only adds what a log does not say, and never overrides it.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _may_say(path: str) -> bool:
 
 
 def plain_names(path: PurePath) -> Named:
-    """Return what a path says without a template: by parts like ``fs=xfs``, and by the folders that bench-fio writes.
+    """Return what a path says without a template: by parts like ``fs=xfs``, and by the folders of bench-fio.
 
     Examples
     --------

@@ -26,8 +26,8 @@ PARTS: Final = ("notebooks", "plans", "raw_results/published", "raw_results/reco
 def project_root() -> Path:
     """Return the folder to which all paths in a notebook or a report are relative.
 
-    It is the nearest project, from the working directory upwards. If there is none, it is the one that comes with the
-    package, so that a notebook works from any directory.
+    It is the nearest project, from the working directory upwards. If there is none, it is the one that comes with
+    the package, so that a notebook works from any directory.
 
     Raises
     ------

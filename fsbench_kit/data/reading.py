@@ -51,14 +51,14 @@ def read(
     ----------
     *given
         Files with logs, study folders, or folders that contain these at any depth: paths, patterns such as
-        ``logs/*.json``, archives such as ``logs.zip``, or URLs such as ``s3://bucket/logs``; also the bytes of a log,
-        open files, or lists of any of these. A folder written by `Dataset.write` or `ingest` returns its data. A string
-        is always a path; `read_text` reads the text of a log.
+        ``logs/*.json``, archives such as ``logs.zip``, or URLs such as ``s3://bucket/logs``; also the bytes of a
+        log, open files, or lists of any of these. A folder written by `Dataset.write` or `ingest` returns its
+        data. A string is always a path; `read_text` reads the text of a log.
     names
         What file names mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
-        ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of your own, which become
-        settings. What logs or their study say takes precedence. Of several templates, the first that fits is used.
-        Without a template, parts such as ``fs=xfs`` are read.
+        ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of your own, which
+        become settings. What logs or their study say takes precedence. Of several templates, the first that fits
+        is used. Without a template, parts such as ``fs=xfs`` are read.
     assume
         What you know and no log states: ``{"fio_version": "3.1"}`` for latency logs of fio without a report,
         columns of runs, or settings. It is marked as assumed, and anything stated elsewhere takes precedence.
@@ -197,7 +197,7 @@ _MOST_SAID: Final = 10
 
 
 def _instead(diagnostics: pl.DataFrame) -> str | None:
-    """Suggest what to do if there is no run, unless all paths are missing, whose messages suggest similar names."""
+    """Suggest what to do if there is no run, unless all paths are missing, which has its own hints."""
     if "BAD_STUDY" in diagnostics["code"]:
         return "Correct this in the file."
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):

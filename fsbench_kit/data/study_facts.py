@@ -97,7 +97,7 @@ def with_study(
     facts: LogFacts | None = None,
     of_runs: Mapping[int, RunKnowledge] = MappingProxyType({}),
 ) -> Iterator[Log]:
-    """Yield a log with what its study knows about it, and a part of the log for each run with the facts of that run.
+    """Yield a log with what its study knows about it, and a part of it for each run with that run's facts.
 
     What the study says about the file takes precedence over what the name of the file means.
     """

@@ -19,7 +19,7 @@ def _csv(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
-    """Convert a list of words to text with semicolons, and other nested values to JSON, as CSV supports neither."""
+    """Convert a list of words to text with semicolons, and other nested values to JSON, for CSV."""
     if kind == pl.List(pl.String):
         return pl.col(name).list.join("; ")
     return pl.struct(name).struct.json_encode().alias(name)

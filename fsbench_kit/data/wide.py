@@ -24,7 +24,7 @@ def wide(dataset: Dataset) -> pl.DataFrame:
     runs, metrics = dataset.runs.select(_OF_RUNS), _metrics(dataset.measurements)
     settings = _settings(dataset.settings, metrics.select(PLACE).unique(maintain_order=True))
     known = {name: kind for name, kind in (runs.schema | metrics.select(_ROW).schema).items() if name not in PLACE}
-    # If logs state something both as a setting and as a fact of the run or its measurements, it becomes one column.
+    # A setting that is also a fact of the run or its measurements becomes one column.
     said_twice = [name for name in settings.columns if name in known]
     measured = [name for name in metrics.columns if name not in _ROW]
     settings = settings.rename(
@@ -55,7 +55,7 @@ def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
 
 
 def _settings(settings: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
-    """Return for each place its own settings, or else those of its run, from the strongest origin that states them."""
+    """Return each place's own settings, or else its run's, by the strongest origin that states them."""
     settings = settings.filter(~pl.col("key").is_in([key for key in settings["key"].unique() if _is_label(key)]))
     told = told_of(places.lazy(), settings.lazy()).collect().pivot(on="key", index=PLACE, values="value")
     keys = [key for key in settings["key"].unique(maintain_order=True) if key in told.columns]

@@ -1,7 +1,7 @@
 """Datasets on disk: Parquet files for each frame, which contain the version of the schema.
 
-`Dataset.write` writes one file per frame. Data read in bulk is in parts, ``FRAME/study=NAME/*.parquet``, and a manifest
-lists those that make up the dataset; other files are ignored.
+`Dataset.write` writes one file per frame. Data read in bulk is in parts, ``FRAME/study=NAME/*.parquet``, and a
+manifest lists those that make up the dataset; other files are ignored.
 """
 
 from __future__ import annotations

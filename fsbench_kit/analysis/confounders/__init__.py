@@ -1,8 +1,8 @@
 """Finds what else differs between two groups, or makes their comparison untrustworthy.
 
 Each confounder is a function that finds it, decorated with its code, kind and meaning. The function takes the
-`Design` and returns a frame with the affected rows, or pairs of sets of runs, and with a column ``text`` if there is
-more to say than the meaning. They are reported theme by theme, in the order in which they are registered.
+`Design` and returns a frame with the affected rows, or pairs of sets of runs, and with a column ``text`` if there
+is more to say than the meaning. They are reported theme by theme, in the order in which they are registered.
 """
 
 from __future__ import annotations

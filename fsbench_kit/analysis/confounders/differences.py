@@ -65,7 +65,7 @@ _LISTED: Final = pl.col("values").list.join(" | ")
 
 @confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
 def _of_groups(design: Design) -> pl.DataFrame:
-    """Name the differences between labelled groups, other than those of the work: filesystem, machine and so on."""
+    """Name the differences between labelled groups apart from the work, such as filesystem and machine."""
     if design.factor != GROUP:
         return NOTHING
     filesystems = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "the effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
-    """Find launches in which one group finished before the other began, or in which the groups hardly alternate."""
+    """Find launches in which one group finished before the other began, or the groups hardly alternate."""
     a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
     launches = (
         design.once(timed)

@@ -75,8 +75,8 @@ def _named_apart(design: Design) -> pl.DataFrame:
 def _stopped(design: Design) -> pl.DataFrame:
     """Warn that a rule ended the launch, which affects its intervals.
 
-    Stopping rules look at the spread that the interval is made of, so they tend to stop when it happens to be small.
-    ``docs/coverage.md`` has the measurements.
+    Stopping rules look at the spread that the interval is made of, so they tend to stop when it happens to be
+    small. ``docs/coverage.md`` has the measurements.
     """
     if design.groups.measurements["stopping_rule"].null_count() == design.groups.measurements.height:
         return NOTHING

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MANY: Final = 16
 """The number of small files in a partition from which on they are merged."""
 SMALL: Final = 2**18
-"""A file with fewer rows is small. Up to twice as many are in memory at once; a size in bytes would not bound this."""
+"""A file with fewer rows is small. Up to twice as many are in memory at once, which bytes would not limit."""
 
 _SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "settings": ("key",)}
 """Rows that are queried together are stored together, so that row group statistics allow skipping the others."""

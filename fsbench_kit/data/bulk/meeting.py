@@ -1,7 +1,7 @@
 """Settles runs that appear in several chunks, such as those of a file and its copy in another folder.
 
-Chunks are read separately. Files with runs of equal bytes are read once more, together, which shows whether they are
-the same run.
+Chunks are read separately. Files with runs of equal bytes are read once more, together, which shows whether they
+are the same run.
 """
 
 from __future__ import annotations

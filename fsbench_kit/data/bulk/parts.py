@@ -65,7 +65,7 @@ def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str
 
 
 def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
-    """Read files and folders. An input that crashes the reader gets a diagnostic, and the others are still read."""
+    """Read files and folders. An input that crashes the reader gets a diagnostic; the others are still read."""
     try:
         return read_entries(((Path(entry.path), entry.named) for entry in entries), names)
     except Exception as error:

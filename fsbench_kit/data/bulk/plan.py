@@ -1,7 +1,7 @@
 """Decides which files are read together, as a chunk.
 
-Files that belong together share a chunk: a study, a launched run, a written dataset; loose files with the same name
-(``run1.json``, ``run1.txt``, ``run1_clat.2.log``); and a folder if it is not too large for a chunk.
+Files that belong together share a chunk: a study, a launched run, a written dataset; loose files with the same
+name (``run1.json``, ``run1.txt``, ``run1_clat.2.log``); and a folder if it is not too large for a chunk.
 """
 
 from __future__ import annotations

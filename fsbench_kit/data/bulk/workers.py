@@ -30,7 +30,7 @@ class Each(Protocol):
 
 @contextmanager
 def reader(executor: Executor | None, chunks: int) -> Iterator[Each]:
-    """Yield a function that works on chunks: in an executor, or in one process per processor including this one."""
+    """Yield a function that works on chunks: in an executor, or in one process per processor with this one."""
     others = min(chunks, len(os.sched_getaffinity(0))) - 1
     if executor is not None:
         yield partial(_elsewhere, executor, _AT_ONCE)
@@ -59,7 +59,7 @@ def _elsewhere(
     running: dict[Future[T], int] = {}
     try:
         while True:
-            # This process takes its own chunk first, so that two chunks are not queued one after the other elsewhere.
+            # This process takes its own chunk first, so that two chunks are not queued elsewhere.
             own = next(waiting, None) if is_here_too else None
             for number, arguments in islice(waiting, at_once - len(running)):
                 running[executor.submit(work, *arguments)] = number

@@ -222,7 +222,7 @@ class Prints:
         return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
 
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
-        """Return the index of the record and the row, for all rows of records or some evenly spaced ones of each."""
+        """Return the index of the record and the row, for all or some evenly spaced rows of records."""
         sizes = self.number[records]
         taken = sizes if most is None else np.minimum(sizes, most)
         pair, place = _spread(np.zeros_like(taken), taken)
@@ -256,8 +256,8 @@ class Prints:
     def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
         """Count the digits beyond the second in which rates and times of pairs agree.
 
-        Figures that determine each other count once, with the digits of the shorter print: IOPS, bandwidth and mean
-        latency of a job, or a rate and the time that it was computed from.
+        Figures that determine each other count once, with the digits of the shorter print: IOPS, bandwidth and
+        mean latency of a job, or a rate and the time that it was computed from.
         """
         if not len(pair):
             return np.zeros(pairs, dtype=np.int64)
@@ -300,7 +300,7 @@ _IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric"
 
 
 def _group(tools: pl.Series) -> pl.Expr:
-    """Return a number that is equal for measurements that determine each other, and 0 for those without evidence."""
+    """Return a number that is equal for measurements that determine each other, and 0 without evidence."""
     is_percentile = pl.col("statistic").str.starts_with("p")
     kind = pl.when(is_percentile).then(pl.lit("percentile")).otherwise("statistic")
     of_rate = pl.when(~tools.is_in(_CONCURRENT)).then("operation"), pl.lit(None, pl.Boolean), pl.lit("rate")

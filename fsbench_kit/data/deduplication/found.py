@@ -26,8 +26,8 @@ class Found:
     columns
         What their logs say.
     facts
-        A row for each run: ``source``; ``name``, that of the file within its study; and what else is known about the
-        run. Runs with different facts are never the same run.
+        A row for each run: ``source``; ``name``, that of the file within its study; and what else is known about
+        the run. Runs with different facts are never the same run.
     settings
         The settings of each run that are known from outside its file; the same applies to them.
     """

@@ -25,8 +25,8 @@ _ORDER: Final = "order"
 def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
     """Merge the records of each run; the first one is the main record.
 
-    The most precise print of each measurement is primary. Settings are combined; bins and series are taken from one
-    record each. Whatever is from another file than the main record has no line.
+    The most precise print of each measurement is primary. Settings are combined; bins and series are taken from
+    one record each. Whatever is from another file than the main record has no line.
     """
     numbers = list(chain.from_iterable(sets))
     of_set = np.repeat(np.arange(len(sets)), list(map(len, sets)))

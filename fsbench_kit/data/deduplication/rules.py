@@ -36,7 +36,7 @@ _FEW: Final = 0.1
 """The share of measurements that may differ between records with the same date."""
 
 _ENOUGH_BESIDE: Final = 3
-"""The digits required of formats right after each other: a run of microseconds prints few, but all of them agree."""
+"""The digits required of formats right after each other: a run of microseconds prints few, which all agree."""
 
 _TRIES: Final = 16
 """The number of other records with the same mark to compare a record with, which bounds the time."""
@@ -123,8 +123,8 @@ def marks(found: Found) -> Marks:
 _OF_RUNS: Final = {"sha256": False, "identity": False, "started_at": True, "ended_at": True}
 """Facts that serve as marks, and whether they only link different formats.
 
-The bytes of a run, and what a tool prints for one run only, link any records. Many runs share a date by chance, so it
-only links records in different formats.
+The bytes of a run, and what a tool prints for one run only, link any records. Many runs share a date by chance, so
+it only links records in different formats.
 """
 _ALIKE: Final = ("operation", "metric", "value")
 _PRINTED: Final = ("operation", "metric", "statistic", "value")
@@ -217,7 +217,8 @@ def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
 def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
     """Return pairs in different formats: one inside the other, both inside a third, and one right after the other.
 
-    If a run failed, formats that follow each other count as one inside the other, as there are no figures to compare.
+    If a run failed, formats that follow each other count as one inside the other, as there are no figures to
+    compare.
     """
     in_other: list[tuple[int, int]] = []
     in_third: list[tuple[int, int]] = []
@@ -291,8 +292,9 @@ class _Sets:
     def join(self, several: Sequence[_Pairs], enough: int | None, *, by_main: bool = False) -> None:
         """Join pairs whose measurements agree by enough digits, or all pairs if `enough` is ``None``.
 
-        With `by_main`, the most complete record of a set is compared on behalf of its members, because a coarse print
-        can agree with several runs that differ. Copies are among the first pairs, so that they need few comparisons.
+        With `by_main`, the most complete record of a set is compared on behalf of its members, because a coarse
+        print can agree with several runs that differ. Copies are among the first pairs, so that they need few
+        comparisons.
         """
         apart: dict[int, tuple[int, str]] = {}
         for some in (several[:1], several[1:]):
@@ -359,7 +361,7 @@ class _Sets:
             self._remarked.add(second)
 
     def _tolerance(self, one: Numbers, other: Numbers) -> NDArray[np.float64]:
-        """Return the share of the measurements of pairs that may differ: more than none if their dates are equal."""
+        """Return the share of the measurements of pairs that may differ: some if their dates are equal."""
         of_date = np.zeros(len(one), dtype=np.bool_)
         for dates in self._dates:
             of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
