@@ -247,7 +247,7 @@ def _meant(dataset: Dataset, factor: str) -> str:
 
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
-    """Return the study as part of the cell; null for studies with a single level, which only others compare with."""
+    """Return the study as part of the cell; null for studies with a single level, compared across studies."""
     if not differing(measurements, ["study"]):
         return measurements["study"]
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
