@@ -29,7 +29,7 @@ _DARK_FROM: Final = 0.6
 def ratio_map(
     comparison: pl.DataFrame, *, metric: str = "bandwidth", title: str | None = None
 ) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-    """Draw the ratios of a comparison as a map, with the ratio in each tile.
+    r"""Draw the ratios of a comparison as a map, with the ratio in each tile.
 
     Files of one size make one map over record size and operation; files of several sizes make one over file size
     and record size for each operation.
@@ -55,7 +55,7 @@ def ratio_map(
     >>> found = fsb.compare(data, baseline="ext4", metrics=["bandwidth"], where={"operation": ["write"]})
     >>> chart = fsb.charts.ratio_map(found.filter(level="btrfs"))
     >>> chart.title.text
-    ['Bandwidth: btrfs within 5\\xa0% of ext4 in 3 of 10 cells, ahead in 5, behind in 2']
+    ['Bandwidth: btrfs within 5\xa0% of ext4 in 3 of 10 cells, ahead in 5, behind in 2']
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     if metric not in METRICS:
