@@ -169,7 +169,7 @@ def _layers(
     bottom = ratio_axis("filled:Q", axis, low, high)
     top = ratio_axis("one:Q", axis, low, high)
     bottom["title"] = None
-    top["title"] = f"← worse · {axis}, log scale · better →"
+    top["title"] = [f"{axis}, log scale", "← worse · better →"]  # in two lines, which fit on a phone
     ticks, widths = top["axis"]["values"], (_WIDTHS["column"], _WIDTHS["page"])
     narrow, wide = ([tick for tick in ticks if tick not in legible(ticks, low, high, width)] for width in widths)
     hidden = f"indexof(narrow ? {narrow} : {wide}, datum.value) >= 0 ? '' : format(datum.value, '~g')"

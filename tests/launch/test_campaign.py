@@ -92,7 +92,7 @@ def test_six_blocks_of_two_kernels(root: Path, monkeypatch: pytest.MonkeyPatch) 
     assert f"block 006-{made[-1]} is unfinished" in refused.stderr
     command = refused.stderr.split("Resume it: fsbench ")[1].splitlines()[0].split()
     starts({"6.8": "6.12", "6.12": "6.8"}[made[-1]], monkeypatch)
-    assert f"made under kernel={made[-1]}" in fsbench(*command, cwd=root).stderr
+    assert f"this block needs kernel={made[-1]}" in fsbench(*command, cwd=root).stderr
     starts(made[-1], monkeypatch)
     previewed = fsbench(*CONTINUE, "--resume", "--dry-run", cwd=root)
     assert "Finished earlier and kept: 1 of 2 runs." in previewed.stdout

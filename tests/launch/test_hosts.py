@@ -237,7 +237,7 @@ def test_a_host_dies_and_its_rounds_are_made_on_the_other(machines: dict[str, Ma
     meanwhile.join()
     assert result.returncode == 1
     assert "b: it does not answer" in result.stderr
-    assert "of the rounds that b has lost" in result.stdout
+    assert "of the rounds that b lost" in result.stdout
     runs = fsb.read(study).runs
     of_b = runs.filter(host="b")
     assert 2 <= of_b.height < 6
@@ -627,7 +627,7 @@ def test_what_a_host_makes_of_a_plan_is_judged_there(tmp_path: Path) -> None:
     small = '[[workload]]\ntool = "bonnie++"\nsize = "1M"\n'
     (home / "plan.toml").write_text(SHORT.partition("[[workload]]")[0] + small)
     refused = fsbench(*LAUNCH, "--check", cwd=home)
-    assert "a: bonnie++ refuses a file of 1 MiB beside " in refused.stderr
+    assert "a: bonnie++ refuses a file of 1 MiB with " in refused.stderr
 
 
 def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_processors_need_no_root(make_plan: Callable[..., Plan], tmp_path: Path)
     [
         (
             {"target": [IMAGE], "tuning": {"scheduler": "cfq"}},
-            "the kernel has no cfq there; it has none, mq-deadline",
+            "the kernel does not offer cfq there, only none, mq-deadline",
         ),
         (
             {"tuning": {"read_ahead": 0}},

@@ -70,7 +70,7 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
     assert opened.is_quiet(), (opened.requests, opened.errors)
     assert not opened.scrolls_sideways()
     good, bad, after = (entry.inner_text() for entry in opened.page.locator(".reports > li").all())
-    assert "Which level is it?" in good
+    assert "Which level?" in good
     assert "<b>xfs</b> it is." in good
     assert "The bad & the ugly" in bad
     assert "failed" in bad
