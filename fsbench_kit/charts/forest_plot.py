@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _TEXT, _CHARACTER = 132, 6.3
 _WIDTHS: Final = {"page": 460, "column": 190}
-_MANY: Final = 25
+_MANY: Final = 12
 """Among so many effects a reader can look for some by typing."""
 _FOUND: Final = (
     "find === '' || (datum.kind === 'effect' && indexof(lower(replace(datum.row, /\\n/g, ' ')), lower(find)) >= 0)"

@@ -124,9 +124,7 @@ def read_batch(files: Sequence[File]) -> Batch:
             if file.open is not None:
                 found.add_read(number, file.open, file.path)
             else:
-                descriptor, known = descriptor_of(
-                    file.path, may_be_pipe=file.may_be_pipe, is_regular=file.stamp is not None
-                )
+                descriptor, known = descriptor_of(file.path, may_be_pipe=file.may_be_pipe)
                 try:
                     found.add(number, descriptor, known, file.path)
                 finally:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import nbformat
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
+from tornado.web import HTTPError
 from traitlets.config import Config
 from voila.app import Voila  # type: ignore[import-untyped]
+from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler  # type: ignore[import-untyped]
 
 from fsbench_kit.data.project import found
 from fsbench_kit.notebooks import check_parameters
@@ -78,6 +80,21 @@ class _Page(Voila):  # type: ignore[misc]
         super().setup_template_dirs()
         self.template_paths.insert(0, str(Path(__file__).with_name("templates")))
 
+    def init_handlers(self) -> list[Any]:
+        handlers = super().init_handlers()
+        return [
+            (path, _Closing if handler is VoilaShutdownKernelHandler else handler, *options)
+            for path, handler, *options in handlers
+        ]
+
+
+class _Closing(VoilaShutdownKernelHandler):  # type: ignore[misc]
+    """Ends the kernel of a page that closes. Its last request cannot carry a token; only the origin is checked."""
+
+    def check_xsrf_cookie(self) -> None:
+        if not self.check_origin():
+            raise HTTPError(403)
+
 
 def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
     return {
@@ -90,8 +107,6 @@ def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
                     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
                 },
                 "ws_ping_timeout": 30_000,
-                # The page that says that it closes sends no token; pages of others are told by their origin.
-                "disable_check_xsrf": True,
             },
             **({"port": port, "open_browser": False} if port else {}),
         },

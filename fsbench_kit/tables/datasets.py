@@ -57,7 +57,7 @@ def reading_findings(dataset: Dataset) -> list[str]:
     --------
     >>> import fsbench_kit as fsb
     >>> reading_findings(fsb.read("raw_results/published/raid1-hdd-2020"))[0]
-    'Every figure in these logs was understood: 689 figures of 15 runs.'
+    '689 figures of 15 runs were read, with 6 warnings.'
     """
     check_given(dataset, Dataset, "fsb.read(path)")
     figures = counted(dataset.measurements.filter("primary").height, "figure")
@@ -66,8 +66,12 @@ def reading_findings(dataset: Dataset) -> list[str]:
     if unread.len():
         lines = f"{counted(unread.len(), 'line')} with figures {'was' if unread.len() == 1 else 'were'}"
         first = f"{of} were read; {lines} not understood, such as: {message(unread[0] or NOTHING)}"
-    elif errors := dataset.diagnostics.filter(severity="error").height:
-        first = f"{of} were read; there {'was' if errors == 1 else 'were'} {counted(errors, 'error')}."
+    elif grave := [
+        counted(number, severity)
+        for severity in ("error", "warning")
+        if (number := dataset.diagnostics.filter(severity=severity).height)
+    ]:
+        first = f"{of} were read, with {' and '.join(grave)}."
     else:
         first = f"Every figure in these logs was understood: {of}."
     kinds = (

@@ -65,7 +65,7 @@ def _named_apart(design: Design) -> pl.DataFrame:
     n = [design.groups.of(role, "n").to_series() for role in ROLES]
     single = design.groups.of("baseline", "work").with_row_index("row").filter((n[0] == 1) & (n[1] == 1))
     named = single.join(words, how="cross").filter(
-        pl.format(", {}", "work").str.contains(pl.format(", {} ", "key"))
+        pl.format(", {}", "work").str.contains(pl.format(", {} ", "key"), literal=True)
     )
     told = "The names of the files set these runs apart by {}: if that counts repeats, write {} for it."
     return named.select(pl.col("row").cast(pl.Int64), text=pl.format(told, "key", pl.lit("{round}")))
