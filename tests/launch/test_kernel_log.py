@@ -62,11 +62,15 @@ def test_limit_of_a_control_group_is_no_error_of_the_machine() -> None:
 def test_real_error_of_the_device_fails_a_run_whose_program_saw_none(
     make_plan: Callable[..., Plan], tmp_path: Path
 ) -> None:
-    """The image loses its end in the middle of the run, and what was in memory can no longer be written."""
+    """The image loses its end in the middle of the run, and what is written afterwards reaches no disk.
+
+    The file is written again after the loss: until then, any other process's ``sync`` can save what is in memory.
+    """
     script = (
-        "dd if=/dev/urandom of=file bs=1M count=30; device=$(findmnt -no SOURCE -T .)\n"
+        "write() { dd if=/dev/urandom of=file bs=1M count=30 conv=notrunc; sync file; }\n"
+        "write; device=$(findmnt -no SOURCE -T .)\n"
         "truncate --size 1M $(losetup --noheadings --output BACK-FILE $device); losetup --set-capacity $device\n"
-        "sync file; exit 0"
+        "write; exit 0"
     )
     image = {"kind": "loop", "filesystem": "ext4", "size": "64M"}
     work = {"tool": "command", "command": ["sh", "-c", script]}
