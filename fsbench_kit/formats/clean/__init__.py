@@ -15,8 +15,8 @@ way, as a column over all of them. This module therefore does not depend on any 
 - The figures of the example are read as a column, too, and must be equal to those of `parse`.
 - The cross-checks (`Clean.checks`) are applied to the columns, and must find in the example what `parse` finds.
 
-All other logs are left to `parse`, which reports what is wrong with them. Examples are remembered, and read along
-with later logs of their kind.
+All other logs are left to `parse`, which reports what is wrong with them; so are logs that are the only ones of
+their kind. Examples are remembered, and read along with later logs of their kind.
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         lines = next((each for each in loose if each.sign in kind), None)
         layout = Layout.of(kind, lines) if lines is not None else None
         alike[_plain(kind, layout)] += some if layout is None else [log._replace(layout=layout) for log in some]
+    # Columns over a single log cost more than they save.
+    left += [some.pop().at for some in alike.values() if len(some) == 1]
+    alike = {plain: some for plain, some in alike.items() if some}
     groups: list[Group] = []
     remembered = _remembered(alike, numbers)
     for plain, some in alike.items():
