@@ -47,8 +47,8 @@ class Remarks:
     def because(self, rows: Rows, reason: Reason, sentences: pl.Series | None = None) -> None:
         """Add a reason to some rows, with its meaning or with sentences that describe what was found."""
         code = None if reason.kind == "footnote" else reason.code
-        told = pl.lit(reason.meaning) if sentences is None else sentences.fill_null(reason.meaning)
-        self._add(rows, code, told, withholds=reason.kind == "verdict withheld")
+        sentence = pl.lit(reason.meaning) if sentences is None else sentences.fill_null(reason.meaning)
+        self._add(rows, code, sentence, withholds=reason.kind == "verdict withheld")
 
     def note(self, rows: Rows, sentence: str | pl.Series) -> None:
         """Add a footnote to some rows: one for all, or one for each."""

@@ -107,7 +107,7 @@ def renewed(
     }
     logs = logs_of([read.get(file.path) or _UNREAD[file.path in with_runs] for file in files])
     own = [log for log in logs if log.source in changed]
-    found, said = found_in(own)
+    found, diagnostics = found_in(own)
     marked = marks(found)
     affected = _linked(pl.concat([before.marks, marked.of_files(found)]), changed)
     if 2 * len(affected) > len(traces):
@@ -121,10 +121,10 @@ def renewed(
             for log in logs
             if log.source in affected
         ]
-        found, said = found_in(own)
+        found, diagnostics = found_in(own)
         marked = marks(found)
     place = {source: number for number, source in enumerate(dict.fromkeys(log.source for log in logs))}
-    whole = _spliced(before.assembly, assembly(own, found, said, marked), affected, place)
+    whole = _spliced(before.assembly, assembly(own, found, diagnostics, marked), affected, place)
     stay = before.marks.filter(~pl.col("source").is_in(affected))
     is_certain = all(read[file.path].stamp == file.stamp for file in files if file.path in read)
     return Outcome(traces, with_runs, pl.concat([stay, marked.of_files(found)]), whole), is_certain
@@ -167,12 +167,12 @@ def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[st
         rows = rows[np.searchsorted(runs[rows], 0) :]
         return _rows(pl.concat(frames), rows).with_columns(pl.Series(RUN, runs[rows]))
 
-    said = old.diagnostics.filter(~pl.col("source").is_in(affected))
+    diagnostics = old.diagnostics.filter(~pl.col("source").is_in(affected))
     return Assembly(
         pl.concat([old.runs.filter(stays), new.runs])[order],
         of[order],
         {name: belonging(name) for name in old.belonging},
-        by_source(pl.concat([said, new.diagnostics]), place),
+        by_source(pl.concat([diagnostics, new.diagnostics]), place),
     )
 
 

@@ -75,7 +75,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     return assembly(given, *found_in(given)).dataset
 
 
-def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks | None = None) -> Assembly:
+def assembly(logs: Sequence[Log], found: Found, diagnostics: pl.DataFrame, marks: Marks | None = None) -> Assembly:
     """Build the frames from the runs found in logs, the diagnostics of these, and the marks of the runs."""
     sets, remarks = same_runs(found, marks)
     of = found.facts["source"][list(map(min, sets))]
@@ -88,10 +88,10 @@ def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks
     checks = [
         (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
     ]
-    said = pl.concat(
+    diagnostics = pl.concat(
         [
             diagnostics_of(checks),
-            said,
+            diagnostics,
             diagnostics_of((remark.source, remark.diagnostic) for remark in (*remarks, *more)),
         ]
     )
@@ -101,7 +101,7 @@ def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame, marks: Marks
         "distributions": found.columns.distributions,
         "series": found.columns.series,
     }
-    return Assembly(runs, of, belonging, by_source(said, [log.source for log in logs]))
+    return Assembly(runs, of, belonging, by_source(diagnostics, [log.source for log in logs]))
 
 
 def legibly(logs: Iterable[Log]) -> list[Log]:
@@ -158,7 +158,7 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs and the diagnostics of logs, both in the order of the logs."""
     columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
     severities = SCHEMAS["diagnostics"]["severity"]
-    said = columns.diagnostics.with_columns(
+    diagnostics = columns.diagnostics.with_columns(
         pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
         severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=severities),
     )
@@ -166,7 +166,7 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     facts = pl.DataFrame(dict(zip(_FACTS, each, strict=False)), schema=_FACTS)
     of_run = columns.runs[FILE]
     settings = _outside([logs[number] for number in of_run], columns.runs["filesystem"])
-    return Found(columns, facts[of_run], settings), said.select(SCHEMAS["diagnostics"].names())
+    return Found(columns, facts[of_run], settings), diagnostics.select(SCHEMAS["diagnostics"].names())
 
 
 _SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.items()}
@@ -255,10 +255,10 @@ def _runs_frame(found: Found) -> pl.DataFrame:
     return known.select(columns[name].cast(kind).alias(name) for name, kind in schema.items())
 
 
-def by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
+def by_source(diagnostics: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
     """Sort diagnostics by the order in which their files were given."""
     order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
-    return said[np.argsort([order[source] for source in said["source"]], kind="stable")]
+    return diagnostics[np.argsort([order[source] for source in diagnostics["source"]], kind="stable")]
 
 
 # Checks

@@ -290,11 +290,11 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
         runs=_typed(logs.runs, RUNS, of_files),
         **belonging,
         too_large=pl.DataFrame(schema=BELONGING["too_large"]),
-        diagnostics=_said(logs, numbers, contents),
+        diagnostics=_diagnostics(logs, numbers, contents),
     )
 
 
-def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
+def _diagnostics(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
     """Return the diagnostics of undamaged logs: those of cross-checks and of no-break spaces."""
     files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
     where = zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True)
@@ -304,8 +304,8 @@ def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) ->
         {FILE: numbers[odd[place][0]], **{name: getattr(item, name) for name in DIAGNOSTICS.names()[1:]}}
         for place, item in found
     ]
-    said = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
-    return pl.concat([said, pl.DataFrame(of_spaces, schema=DIAGNOSTICS)]) if of_spaces else said
+    diagnostics = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
+    return pl.concat([diagnostics, pl.DataFrame(of_spaces, schema=DIAGNOSTICS)]) if of_spaces else diagnostics
 
 
 def _typed(frame: pl.DataFrame, schema: pl.Schema, more: Mapping[str, pl.Series]) -> pl.DataFrame:

@@ -115,7 +115,9 @@ class Columns:
             "distributions": _distributions_of(run.bins for run in own),
         }
         too_large = [item for _, found in made.values() for item in found]
-        said = [(each.file, item) for each in given for item in each.records if isinstance(item, Diagnostic)]
+        diagnostics = [
+            (each.file, item) for each in given for item in each.records if isinstance(item, Diagnostic)
+        ]
         return cls(
             runs=_runs_frame(runs),
             **{name: frame for name, (frame, _) in made.items()},
@@ -126,7 +128,8 @@ class Columns:
                 orient="row",
             ),
             diagnostics=pl.DataFrame(
-                {FILE: [file for file, _ in said]} | _attributes([item for _, item in said], DIAGNOSTICS),
+                {FILE: [file for file, _ in diagnostics]}
+                | _attributes([item for _, item in diagnostics], DIAGNOSTICS),
                 schema=DIAGNOSTICS,
             ),
         )
@@ -158,26 +161,26 @@ class Columns:
         """Concatenate parts, each of which becomes the file with its index."""
         several = {id(part.columns): part.columns for part in parts}
         whole = cls.stacked(list(several.values()))
-        runs = dict(
-            zip(several, accumulate((each.runs.height for each in several.values()), initial=0), strict=False)
+        starts = accumulate(
+            ((each.runs.height, each.diagnostics.height) for each in several.values()),
+            lambda start, heights: (start[0] + heights[0], start[1] + heights[1]),
+            initial=(0, 0),
         )
-        said = dict(
-            zip(
-                several,
-                accumulate((each.diagnostics.height for each in several.values()), initial=0),
-                strict=False,
-            )
-        )
-        picked = whole.picked([runs[id(part.columns)] + number for part in parts for number in part.runs])
-        diagnostics = whole.diagnostics[
-            [said[id(part.columns)] + number for part in parts for number in part.said]
+        start = dict(zip(several, starts, strict=False))
+        runs = [(file, start[id(part.columns)][0] + run) for file, part in enumerate(parts) for run in part.runs]
+        diagnostics = [
+            (file, start[id(part.columns)][1] + number)
+            for file, part in enumerate(parts)
+            for number in part.diagnostics
         ]
-        of_run = [place for place, part in enumerate(parts) for _ in part.runs]
-        of_said = [place for place, part in enumerate(parts) for _ in part.said]
+        picked = whole.picked([run for _, run in runs])
+        of_runs, of_diagnostics = (
+            pl.Series(FILE, [file for file, _ in each], dtype=pl.Int64) for each in (runs, diagnostics)
+        )
         return replace(
             picked,
-            runs=picked.runs.with_columns(pl.Series(FILE, of_run, dtype=pl.Int64)),
-            diagnostics=diagnostics.with_columns(pl.Series(FILE, of_said, dtype=pl.Int64)),
+            runs=picked.runs.with_columns(of_runs),
+            diagnostics=whole.diagnostics[[number for _, number in diagnostics]].with_columns(of_diagnostics),
         )
 
     def picked(self, numbers: Sequence[int] | pl.Series) -> Columns:
@@ -206,12 +209,12 @@ class Columns:
     def files(self, number: int) -> list[Part]:
         """Return what was read of each file, given how many there are."""
         edges = np.arange(number + 1)
-        runs, said = (
+        runs, diagnostics = (
             np.searchsorted(frame[FILE].to_numpy(), edges).tolist() for frame in (self.runs, self.diagnostics)
         )
         return [
-            Part(self, range(*of_runs), range(*of_said))
-            for of_runs, of_said in zip(pairwise(runs), pairwise(said), strict=True)
+            Part(self, range(*of_runs), range(*of_diagnostics))
+            for of_runs, of_diagnostics in zip(pairwise(runs), pairwise(diagnostics), strict=True)
         ]
 
     # Records
@@ -310,7 +313,7 @@ class Part(NamedTuple):
 
     columns: Columns
     runs: Sequence[int]
-    said: Sequence[int]
+    diagnostics: Sequence[int]
 
 
 _Found = tuple[int, Run, list[Block], bytes | str]
@@ -501,9 +504,9 @@ def settings_of(of_runs: Iterable[Sequence[Setting]]) -> pl.DataFrame:
     return _frame_of("settings", of_runs)[0]
 
 
-def diagnostics_of(said: Iterable[tuple[str, Diagnostic]]) -> pl.DataFrame:
+def diagnostics_of(of_files: Iterable[tuple[str, Diagnostic]]) -> pl.DataFrame:
     """Return diagnostics as a frame, each with the file that it concerns."""
-    pairs = list(said)
+    pairs = list(of_files)
     columns: dict[str, Any] = {"source": [source for source, _ in pairs]}
     for name in SCHEMAS["diagnostics"].names()[1:]:
         columns[name] = [getattr(diagnostic, name) for _, diagnostic in pairs]

@@ -44,18 +44,18 @@ OTHER_WORDS: Final = ("timestamp", "datetime", "day")
 """Other keys that mean the date."""
 
 
-def with_time(said: Mapping[str, str | int]) -> dict[str, str | int]:
+def with_time(named: Mapping[str, str | int]) -> dict[str, str | int]:
     """Join a day and a time of day that are separate in a name.
 
     >>> with_time({"date": "2026-11-03", "time": "14h30", "filesystem": "xfs"})
     {'date': '2026-11-03 14:30', 'filesystem': 'xfs'}
     """
-    if "date" not in said or "time" not in said:
-        return dict(said)
-    joined = iso(f"{said['date']} {said['time']}")
+    if "date" not in named or "time" not in named:
+        return dict(named)
+    joined = iso(f"{named['date']} {named['time']}")
     if not re.match(AT, joined):
-        return dict(said)
-    return {key: joined if key == "date" else value for key, value in said.items() if key != "time"}
+        return dict(named)
+    return {key: joined if key == "date" else value for key, value in named.items() if key != "time"}
 
 
 def of_one_run(date: str) -> pl.Expr:

@@ -262,8 +262,10 @@ def _stubs(dataset: Dataset, filesystems: Sequence[str]) -> Iterator[str]:
         f"# Metrics: {_line(metrics)}",
         f"# Operations: {_line(operations)}",
     )
-    told = figures.filter(pl.col("metric").is_in(_USUAL), pl.col("value") > 0).select("metric", "operation").rows()
-    metric, operation = min(told, key=lambda row: _USUAL.index(row[0]), default=(_USUAL[0], None))
+    usual = (
+        figures.filter(pl.col("metric").is_in(_USUAL), pl.col("value") > 0).select("metric", "operation").rows()
+    )
+    metric, operation = min(usual, key=lambda row: _USUAL.index(row[0]), default=(_USUAL[0], None))
     pairs = list(combinations(filesystems, 2))[:_MOST_STUBS] or [("xfs", "ext4")]
     for number, (than, of) in enumerate(pairs, 1):
         yield from (

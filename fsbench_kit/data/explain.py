@@ -52,8 +52,8 @@ def explain(data: bytes, source: str) -> Iterator[Stretch]:
     records = list(read_document(data, source))
     text = decode(data, source)
     if text is None or not text.chars:
-        said = tuple(_diagnostic(record) for record in records if isinstance(record, Diagnostic))
-        yield Stretch(first=1, last=1, text="", run=None, became=said)
+        diagnostics = tuple(_diagnostic(record) for record in records if isinstance(record, Diagnostic))
+        yield Stretch(first=1, last=1, text="", run=None, became=diagnostics)
         return
     yield from _Explanation(text, records).stretches()
 
@@ -83,7 +83,7 @@ class _Explanation:
             self._starts.append(self._starts[-1] + len(chars) + 1)
         self._runs = [record for record in records if isinstance(record, Run)]
         self._spans = [(text.position(run.start), text.position(run.end)) for run in self._runs]
-        self._said_of: set[int] = set()
+        self._reported: set[int] = set()
         self._findings: dict[int, list[_Finding]] = defaultdict(list)
         for line, finding in self._find(records):
             self._findings[line].append(finding)
@@ -96,17 +96,17 @@ class _Explanation:
                 for line in lines:
                     yield from self._pieces(line)
             else:
-                yield self._nothing(lines[0], lines[-1], is_said=kind == "said")
+                yield self._nothing(lines[0], lines[-1], is_reported=kind == "reported")
 
-    def _kind(self, line: int) -> Literal["read", "said", "left"]:
+    def _kind(self, line: int) -> Literal["read", "reported", "left"]:
         if line in self._findings:
             return "read"
-        return "said" if line in self._said_of else "left"
+        return "reported" if line in self._reported else "left"
 
-    def _nothing(self, first: int, last: int, *, is_said: bool) -> Stretch:
+    def _nothing(self, first: int, last: int, *, is_reported: bool) -> Stretch:
         begin, end = self._starts[first - 1], self._starts[last]
-        if is_said:
-            why = "part of what is said above"
+        if is_reported:
+            why = "part of what is reported above"
         else:
             why = "nothing taken" if re.search(r"\d", self._text.chars[begin:end]) else "no figure"
         return Stretch(
@@ -194,7 +194,7 @@ class _Explanation:
         end = start if item.end is None else self._text.position(item.end)
         line = bisect_right(self._starts, start)
         if item.code in _OF_TEXT:
-            self._said_of.update(range(line + 1, bisect_right(self._starts, max(start, end - 1)) + 1))
+            self._reported.update(range(line + 1, bisect_right(self._starts, max(start, end - 1)) + 1))
         return line, _Finding(start, min(end, self._starts[line] - 1) if item.code in _OF_TEXT else start, words)
 
     def _at_line(self, line: int, words: str) -> _Finding:

@@ -243,9 +243,9 @@ def _of_use(log: Log) -> Log | None:
         return log
     if log.part is None:
         return None
-    unread = [number for number, code in zip(log.part.said, _codes(log), strict=True) if code in _UNREAD]
+    unread = [number for number, code in zip(log.part.diagnostics, _codes(log), strict=True) if code in _UNREAD]
     if unread:
-        return replace(log, part=log.part._replace(said=unread))
+        return replace(log, part=log.part._replace(diagnostics=unread))
     if is_remote(log.source):
         return log_with(
             log.source, "SKIPPED", "It is an archive, and was not opened: give its own path to read it."
@@ -257,7 +257,7 @@ def _codes(log: Log) -> list[str]:
     """Return the codes of the diagnostics of a file."""
     if log.part is None:
         return [record.code for record in log.records if isinstance(record, Diagnostic)]
-    return log.part.columns.diagnostics["code"].gather(list(log.part.said)).to_list()
+    return log.part.columns.diagnostics["code"].gather(list(log.part.diagnostics)).to_list()
 
 
 _UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}

@@ -87,5 +87,5 @@ def _cut(log: Log, place: int, run: Run) -> tuple[list[Log], Log, list[Log]]:
     number = runs[place]
     alone = replace(log, part=None, records=[run, *columns.blocks(number)], sha256=columns.runs["sha256"][number])
     before = replace(log, part=log.part._replace(runs=runs[:place]))
-    after = replace(log, part=log.part._replace(runs=runs[place + 1 :], said=()))
+    after = replace(log, part=log.part._replace(runs=runs[place + 1 :], diagnostics=()))
     return [before], alone, [after]

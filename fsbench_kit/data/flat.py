@@ -43,10 +43,10 @@ def _with_setting(table: pl.LazyFrame, settings: pl.LazyFrame, key: str) -> pl.L
     """
     named = settings.filter(pl.col("part").is_not_null()).select(PLACE).unique()
     unnamed = named.with_columns(part=_UNNAMED).unique()
-    own = told_of(named, settings).select(*PLACE, pl.col("value").alias(key))
-    of_scope = unnamed.join(told_of(unnamed, settings), on=PLACE, how="left")
+    own = settings_of(named, settings).select(*PLACE, pl.col("value").alias(key))
+    of_scope = unnamed.join(settings_of(unnamed, settings), on=PLACE, how="left")
     of_scope = of_scope.select("run_id", "scope", pl.col("value").alias("of scope"), has_names=True)
-    of_run = told_of(settings.select("run_id").unique().with_columns(**_OF_RUN), settings)
+    of_run = settings_of(settings.select("run_id").unique().with_columns(**_OF_RUN), settings)
     of_run = of_run.select("run_id", pl.col("value").alias("of run"))
     beside_names = pl.col("has_names") & pl.col("part").is_not_null()
     return (
@@ -58,18 +58,18 @@ def _with_setting(table: pl.LazyFrame, settings: pl.LazyFrame, key: str) -> pl.L
     )
 
 
-def told_of(places: pl.LazyFrame, settings: pl.LazyFrame) -> pl.LazyFrame:
+def settings_of(places: pl.LazyFrame, settings: pl.LazyFrame) -> pl.LazyFrame:
     """Return the value of each key in each place, from the strongest origin that states it; several are joined.
 
     The settings of a place take precedence over those of its run. The settings of one job never apply to another.
     """
-    is_of_scope = (pl.col("scope") == pl.col("scope told")) & pl.col("part").is_not_null()
-    is_own = is_of_scope & pl.col("part").eq_missing(pl.col("part told"))
-    is_of_run = ~is_of_scope | pl.col("part told").is_null()
+    is_of_scope = (pl.col("scope") == pl.col("scope of setting")) & pl.col("part").is_not_null()
+    is_own = is_of_scope & pl.col("part").eq_missing(pl.col("part of setting"))
+    is_of_run = ~is_of_scope | pl.col("part of setting").is_null()
     # Origins are an Enum in descending order of strength, so the smallest one is the strongest.
     strength = pl.col("origin").to_physical() + pl.when(is_own).then(0).otherwise(len(ORIGINS))
     return (
-        places.join(settings, on="run_id", suffix=" told", maintain_order="left_right")
+        places.join(settings, on="run_id", suffix=" of setting", maintain_order="left_right")
         .filter(is_own | is_of_run)
         .group_by(*PLACE, "key", maintain_order=True)
         .agg(pl.col("value").filter(strength == strength.min()).unique(maintain_order=True).str.join(" | "))

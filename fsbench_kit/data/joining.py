@@ -46,11 +46,13 @@ def added(runs: pl.DataFrame, diagnostics: pl.DataFrame, other: Dataset, ids: se
         maintain_order=True
     )
     # The diagnostics of a log whose runs are all known are known as well.
-    said = other.diagnostics.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
+    remaining = other.diagnostics.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
     same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
-    said = pl.concat([diagnostics_of((source, same) for source in counted), said])
-    said = said.join(diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
-    return _with_free_ids(ids, replace(other, runs=new, diagnostics=said))
+    remaining = pl.concat([diagnostics_of((source, same) for source in counted), remaining])
+    remaining = remaining.join(
+        diagnostics, on=remaining.columns, how="anti", nulls_equal=True, maintain_order="left"
+    )
+    return _with_free_ids(ids, replace(other, runs=new, diagnostics=remaining))
 
 
 def beside(whole: Dataset, other: Dataset) -> Dataset:

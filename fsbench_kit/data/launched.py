@@ -91,7 +91,7 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
             f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
         )
         yield log_with(folder / RUN_FILE, "NEWER_RECORD", message)
-    said = [condition.diagnostic for condition in facts.conditions]
+    diagnostics = [condition.diagnostic for condition in facts.conditions]
     beside, problems = _samples(folder, facts)
     if problems:
         yield Log(source=str(folder / SAMPLES_FILE), records=problems)
@@ -113,9 +113,9 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
         )
         if log.has_runs:
             beside = ()
-        if said:
-            yield Log(source=log.source, records=said)
-            said = []
+        if diagnostics:
+            yield Log(source=log.source, records=diagnostics)
+            diagnostics = []
 
 
 _OF_RUNS: Final = {

@@ -41,9 +41,9 @@ def _what(problem: ErrorDetails, keys: Iterable[str]) -> str:
         return f" is not a known key. {did_you_mean(str(problem['loc'][-1]), keys)}".rstrip()
     if kind in _MUST_BE:
         return f" must be {_MUST_BE[kind]}, not {problem['input']!r}"
-    said = problem["msg"]
-    must = said.partition(" should ")[2]
-    return f" must {must}" if must and said.startswith(("Input", "String", "List")) else f": {said}"
+    message = problem["msg"]
+    must = message.partition(" should ")[2]
+    return f" must {must}" if must and message.startswith(("Input", "String", "List")) else f": {message}"
 
 
 _MUST_BE: Final = {

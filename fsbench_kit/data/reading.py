@@ -168,9 +168,9 @@ def _dataset(
     if assume:
         logs = [assumed for log in logs for assumed in with_assumed(log, assume)]
     own = legibly(with_fio_logs(logs))
-    runs, said = found_in(own)
+    runs, diagnostics = found_in(own)
     marked = marks(runs)
-    whole = assembly(own, runs, said, marked)
+    whole = assembly(own, runs, diagnostics, marked)
     if traces is not None:
         # Files that could still change undetected are read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}

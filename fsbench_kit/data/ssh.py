@@ -208,8 +208,8 @@ class SshExecutor(Executor):
             process.kill()
             process.wait()
         self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
-        return said[-1].strip() if said else f"the connection to {self.host.name} broke"
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else f"the connection to {self.host.name} broke"
 
 
 class AnyOf(Executor):

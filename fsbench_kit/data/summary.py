@@ -37,8 +37,8 @@ def summary(dataset: Dataset) -> tuple[str, dict[str, str]]:
     for name in ("settings", "measurements", "distributions", "series"):
         rows[name] = f"{dataset.frames[name].height:,}"
     severities = Counter(dataset.diagnostics["severity"])
-    said = [_counted(severities[name], name) for name in reversed(SEVERITIES) if severities[name]]
-    rows["diagnostics"] = ", ".join(said) or "none"
+    counted = [_counted(severities[name], name) for name in reversed(SEVERITIES) if severities[name]]
+    rows["diagnostics"] = ", ".join(counted) or "none"
     return title, rows
 
 

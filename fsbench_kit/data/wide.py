@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.data.flat import PLACE, told_of
+from fsbench_kit.data.flat import PLACE, settings_of
 from fsbench_kit.model.schema import SCHEMAS
 from fsbench_kit.model.vocabulary import setting_kind
 
@@ -57,9 +57,9 @@ def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
 def _settings(settings: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
     """Return each place's own settings, or else its run's, by the strongest origin that states them."""
     settings = settings.filter(~pl.col("key").is_in([key for key in settings["key"].unique() if _is_label(key)]))
-    told = told_of(places.lazy(), settings.lazy()).collect().pivot(on="key", index=PLACE, values="value")
-    keys = [key for key in settings["key"].unique(maintain_order=True) if key in told.columns]
-    return told.select(*PLACE, *(_typed(told[key]) for key in keys))
+    by_place = settings_of(places.lazy(), settings.lazy()).collect().pivot(on="key", index=PLACE, values="value")
+    keys = [key for key in settings["key"].unique(maintain_order=True) if key in by_place.columns]
+    return by_place.select(*PLACE, *(_typed(by_place[key]) for key in keys))
 
 
 def _is_label(key: str) -> bool:

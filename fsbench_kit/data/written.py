@@ -152,9 +152,9 @@ def parts_of(folder: Path) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     try:
-        told = json.loads(path.read_bytes())
-        _refuse_newer(int(told["schema"]), folder)
-        return {name: [str(part) for part in told["parts"][name]] for name in SCHEMAS}
+        manifest = json.loads(path.read_bytes())
+        _refuse_newer(int(manifest["schema"]), folder)
+        return {name: [str(part) for part in manifest["parts"][name]] for name in SCHEMAS}
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(
             "the manifest of the dataset is damaged", file=path, hint="Read the logs again."

@@ -92,14 +92,14 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
             return
         if prefix.is_same or prefix.is_unmistakable:
             # Remove it from other lines, too: unrelated lines can come between blocks.
-            said = {match["prefix"] for match in blocks}
+            prefixes = {match["prefix"] for match in blocks}
             stretches = [(0, len(chars))]
         else:
-            said = set()
+            prefixes = set()
             stretches = [match.span() for match in blocks]
         for start, end in stretches:
             for match in line.finditer(chars, start, end):
-                if not prefix.is_same or match["prefix"] in said:
+                if not prefix.is_same or match["prefix"] in prefixes:
                     yield Edit(*match.span("prefix"), "")
 
     return find

@@ -36,7 +36,7 @@ TOOL: Final = Tool(
     command=getopt_command_line(
         "example", "s:d:q", {"-s": ("file_size", in_bytes), "-d": ("directory", plain)}, operands=["threads"]
     ),
-    told=("threads",),
+    logged=("threads",),
 )
 
 # What every log contains however it was damaged, in lower case; and what no other text contains.

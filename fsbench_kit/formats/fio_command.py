@@ -117,6 +117,6 @@ TOOL: Final = Tool(
     name="fio",
     command=COMMAND,
     concurrent=True,
-    told=("pattern", "block_size", "engine", "iodepth"),
+    logged=("pattern", "block_size", "engine", "iodepth"),
     misfits=_misfits,
 )

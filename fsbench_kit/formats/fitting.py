@@ -17,14 +17,14 @@ def misfit(command: Sequence[Setting], run: Run) -> str | None:
     Only the run's own figures and settings count, not commands that are attributed to it.
     """
     tool = formats.TOOLS[run.tool]
-    return next(_told_otherwise(tool.told, command, run), None) or next(tool.misfits(command, run), None)
+    return next(_logged_otherwise(tool.logged, command, run), None) or next(tool.misfits(command, run), None)
 
 
 _ROUNDED: Final = 0.01
 """The relative tolerance for sizes, which logs round."""
 
 
-def _told_otherwise(keys: Iterable[str], command: Sequence[Setting], run: Run) -> Iterator[str]:
+def _logged_otherwise(keys: Iterable[str], command: Sequence[Setting], run: Run) -> Iterator[str]:
     given, logged = _values(command), _values(item for item in run.settings if item.origin == "log")
     for key in keys:
         if given[key] and logged[key] and not any(_is_same(*pair) for pair in product(given[key], logged[key])):

@@ -25,7 +25,7 @@ class Tool:
         Whether its operations are concurrent, so that one rate determines the other.
     buffered
         Operations that use the page cache even with direct I/O.
-    told
+    logged
         The settings that its logs show in the same form as its commands.
     misfits
         A function that yields other reasons why a command cannot be that of a run.
@@ -36,7 +36,7 @@ class Tool:
     command: CommandLine | None = None
     concurrent: bool = False
     buffered: frozenset[str] = frozenset()
-    told: tuple[str, ...] = ()
+    logged: tuple[str, ...] = ()
     misfits: Callable[[Sequence[Setting], Run], Iterator[str]] = field(default=lambda _command, _run: iter(()))
 
     def __str__(self) -> str:

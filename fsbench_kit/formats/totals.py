@@ -79,15 +79,15 @@ def _sum(
     if not parts or len(spans) < len(parts):
         return
     made = combine(low for low, _ in spans), combine(high for _, high in spans)
-    is_said: Any = False
+    has_failed: Any = False
     for item in whole:
         if (span := reach(item)) is None:
             continue
         fails = apart(span, made)
         for other in parts[0] if len(parts) == 1 else ():
             fails |= differ(item, other)
-        fails &= is_said ^ True
-        is_said |= fails
+        fails &= has_failed ^ True
+        has_failed |= fails
         lacks_parts: Any = False
         if not has_all_parts:
             lacks_parts = span[1] < made[0] if combine is least else span[0] > made[1]
@@ -172,7 +172,7 @@ def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
             continue
         others = [disks[other] for other in names[index + 1 :] if not other.endswith(_MEMBERS)]
         wrong = _wrong(disks[name], others)
-        told: Any = sum(
+        agreeing: Any = sum(
             (item.value != 0) & (wrong.get(key, False) ^ True)
             for key, item in disks[name].items()
             if item.value is not None
@@ -181,7 +181,7 @@ def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
             item = disks[name][key]
             message = f"{name_of(item)} of the members of the disk, {{}}, is not what theirs make."
             yield Finding(
-                fails & (told >= _TELLING), "FIGURES_DISAGREE", message, (item.text,), item, others[0][key]
+                fails & (agreeing >= _TELLING), "FIGURES_DISAGREE", message, (item.text,), item, others[0][key]
             )
 
 

@@ -155,8 +155,8 @@ class Campaign:
                 raise LaunchError(what, file=self.folder, hint=hint)
         block = self.next
         if levels != block.levels:
-            what = f"the next block is one of {said(block.levels)}" + (
-                f", not of {said(levels)}" if levels else ""
+            what = f"the next block is one of {listed(block.levels)}" + (
+                f", not of {listed(levels)}" if levels else ""
             )
             hint = f"Boot the machine that way, then: {self.command}" if levels else f"Confirm it: {self.command}"
             raise RequestError(what, file=self.folder, hint=hint)
@@ -194,14 +194,14 @@ class Campaign:
 
     def __str__(self) -> str:
         """Return a report of the existing blocks and the next one."""
-        made, counts = self.made, Counter(said(block.levels) for block in self.made)
-        told = _counted(len(made), "block")
+        made, counts = self.made, Counter(listed(block.levels) for block in self.made)
+        progress = _counted(len(made), "block")
         if made:
             boots, days = (set().union(*map(of, made)) for of in (self._boots, self._days))
-            told += f" in {_counted(len(boots), 'boot')} on {_counted(len(days), 'day')}"
+            progress += f" in {_counted(len(boots), 'boot')} on {_counted(len(days), 'day')}"
         of_levels = ", ".join(f"{number} of {levels}" for levels, number in sorted(counts.items()) if levels)
-        told = ": ".join(filter(None, (f"Campaign {self.folder.name}", told, of_levels)))
-        return f"{told}. Next: {said(self.next.levels) or 'a launch in another boot'}.\n{self.command}"
+        progress = ": ".join(filter(None, (f"Campaign {self.folder.name}", progress, of_levels)))
+        return f"{progress}. Next: {listed(self.next.levels) or 'a launch in another boot'}.\n{self.command}"
 
     def _study(self, block: Block) -> LaunchedStudy | HostsStudy:
         folder = self.folder / block.name
@@ -240,10 +240,10 @@ class Campaign:
 _LEVELS: Final = 'List its levels at the top of the plan: campaign.{} = ["{}", "..."]'
 
 
-def said(levels: Mapping[str, str]) -> str:
+def listed(levels: Mapping[str, str]) -> str:
     """Format levels as the command line takes them.
 
-    >>> said({"kernel": "6.12", "bios": "quiet"})
+    >>> listed({"kernel": "6.12", "bios": "quiet"})
     'kernel=6.12, bios=quiet'
     """
     return ", ".join(f"{key}={level}" for key, level in levels.items())

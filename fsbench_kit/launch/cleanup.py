@@ -83,8 +83,8 @@ def exported_below(scratch: Path) -> list[Path]:
 
 def _arrays(name: str) -> Iterator[str]:
     for array in md_devices():
-        told = asked("mdadm", "--detail", "--export", array).stdout
-        if any(line.startswith("MD_NAME=") and name in line for line in told.splitlines()):
+        details = asked("mdadm", "--detail", "--export", array).stdout
+        if any(line.startswith("MD_NAME=") and name in line for line in details.splitlines()):
             yield array
 
 

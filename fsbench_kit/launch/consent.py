@@ -57,10 +57,10 @@ class Made:
         }
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Self:
+    def from_json(cls, record: dict[str, Any]) -> Self:
         """Return the object that `to_json` represents."""
-        content = Content(frozenset(Signature(**found) for found in told["signatures"]), told["digest"])
-        return cls((told["size"], told["start"], told["serial"]), content)
+        content = Content(frozenset(Signature(**found) for found in record["signatures"]), record["digest"])
+        return cls((record["size"], record["start"], record["serial"]), content)
 
 
 @dataclass

@@ -49,12 +49,12 @@ class Disk:
     def __str__(self) -> str:
         what = "cannot be read" if self.holds is None else f"holds {', '.join(self.holds) or 'nothing'}"
         size = "of unknown size" if self.size is None else humanise(self.size, "B")
-        said = f"{self.node}  {size}  {what}"
+        described = f"{self.node}  {size}  {what}"
         if not self.is_free:
-            return f"{said}\n  not usable: {self.problem}"
+            return f"{described}\n  not usable: {self.problem}"
         signature = f', signature = "{self.holds[0]}"' if self.holds else ""
         return (
-            f'{said}\n  in the plan: kind = "device", device = "{self.name}"{signature}'
+            f'{described}\n  in the plan: kind = "device", device = "{self.name}"{signature}'
             f"\n  this would destroy its data: fsbench launch PLAN --device {self.name}"
         )
 

@@ -75,24 +75,24 @@ class Device:
     @property
     def disk(self) -> Path:
         """The ``/sys`` folder of the whole disk, if this is a partition."""
-        return self.folder.parent if said(self.folder / "partition") else self.folder
+        return self.folder.parent if content_of(self.folder / "partition") else self.folder
 
     @property
     def scheduler(self) -> str | None:
         """The active I/O scheduler."""
-        chosen = re.search(r"\[(\S+)\]", said(self.disk / "queue" / "scheduler") or "")
+        chosen = re.search(r"\[(\S+)\]", content_of(self.disk / "queue" / "scheduler") or "")
         return chosen[1] if chosen else None
 
     @property
     def read_ahead(self) -> str | None:
         """The read-ahead of the kernel, in bytes."""
-        kib = said(self.disk / "queue" / "read_ahead_kb")
+        kib = content_of(self.disk / "queue" / "read_ahead_kb")
         return str(int(kib) * 1024) if kib else None
 
     @property
     def bypasses_cache(self) -> bool:
         """Whether a loop device uses direct I/O on its backing file."""
-        return said(self.folder / "loop" / "dio") == "1"
+        return content_of(self.folder / "loop" / "dio") == "1"
 
     @property
     def is_lowest(self) -> bool:
@@ -102,7 +102,7 @@ class Device:
     @property
     def size(self) -> int | None:
         """The size in bytes."""
-        sectors = said(self.folder / "size")
+        sectors = content_of(self.folder / "size")
         return int(sectors) * _SECTOR if sectors else None
 
     def counters(self) -> dict[str, int]:
@@ -157,7 +157,7 @@ def size_under(path: Path) -> int | None:
     return devices[0].size if devices else None
 
 
-def said(path: Path) -> str | None:
+def content_of(path: Path) -> str | None:
     """Return the content of a kernel file, or ``None`` if it is empty or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
@@ -168,12 +168,14 @@ def said(path: Path) -> str | None:
 def machine_settings() -> dict[str, str]:
     """Return what is known of the machine, keyed by `fsbench_kit.model.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
-    governors = {said(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
+    governors = {
+        content_of(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")
+    }
     known = {
         "host": platform.node(),
         "os": _operating_system(),
         "kernel": platform.release(),
-        "boot": said(Path("/proc/sys/kernel/random/boot_id")),
+        "boot": content_of(Path("/proc/sys/kernel/random/boot_id")),
         "cpu": model[1] if model else None,
         "cpus": str(os.cpu_count()),
         "memory": str(psutil.virtual_memory().total),
@@ -201,7 +203,7 @@ def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str,
         "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
         "scheduler": ", ".join(device.scheduler or "unknown" for device in devices),
         "read_ahead": ", ".join(device.read_ahead or "unknown" for device in devices),
-        "nr_requests": ", ".join(said(device.disk / "queue/nr_requests") or "unknown" for device in devices),
+        "nr_requests": ", ".join(content_of(device.disk / "queue/nr_requests") or "unknown" for device in devices),
         "mount_options": mount_of(directory).options,
     }
     return {key: value for key, value in known.items() if value}
@@ -232,7 +234,7 @@ def _pressure() -> dict[str, dict[str, int]]:
     """Return the microseconds for which some tasks, and all tasks, have been stalled so far (PSI)."""
     found: dict[str, dict[str, int]] = {}
     for path in Path("/proc/pressure").glob("*"):
-        lines = re.findall(r"^(some|full) .*total=(\d+)$", said(path) or "", re.MULTILINE)
+        lines = re.findall(r"^(some|full) .*total=(\d+)$", content_of(path) or "", re.MULTILINE)
         found[path.name] = {kind: int(total) for kind, total in lines}
     return found
 
@@ -294,7 +296,7 @@ def _read_from_devices() -> int | None:
 
 def _io() -> dict[str, int]:
     """Return the kernel's I/O accounting of this process and its finished children; empty without accounting."""
-    lines = (said(Path("/proc/self/io")) or "").splitlines()
+    lines = (content_of(Path("/proc/self/io")) or "").splitlines()
     return {name: int(count) for name, count in (line.split(": ") for line in lines)}
 
 
@@ -337,8 +339,8 @@ def trim(directory: Path) -> str:
         return "not trimmed: fstrim is not installed"
     except subprocess.TimeoutExpired:
         return f"not trimmed: fstrim did not finish within {_TRIM_TIMEOUT:g} s"
-    said = (done.stdout + done.stderr).strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
-    return said if done.returncode == 0 else f"not trimmed: {said}"
+    output = (done.stdout + done.stderr).strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
+    return output if done.returncode == 0 else f"not trimmed: {output}"
 
 
 def _operating_system() -> str | None:
@@ -353,7 +355,7 @@ def _devices_of(path: Path) -> Iterator[Device]:
     is_device = stat.S_ISBLK(status.st_mode)
     number = (os.major(status.st_rdev), os.minor(status.st_rdev)) if is_device else mount_of(path).device
     link = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
-    if said(link / "dev") is None:  # absent or not visible
+    if content_of(link / "dev") is None:  # absent or not visible
         return
     yield _device(link)
     # btrfs may have several devices, of which the kernel names one as the mount's source.
@@ -369,7 +371,7 @@ def _devices_below(device: Device) -> Iterator[Device]:
 
 def _device(link: Path) -> Device:
     folder = link.resolve()
-    backing = said(folder / "loop" / "backing_file")
+    backing = content_of(folder / "loop" / "backing_file")
     return Device(folder.name, folder, Path(backing) if backing else None)
 
 
@@ -377,7 +379,7 @@ def _description(device: Device) -> str:
     if device.backing_file is not None:
         cache = "past the page cache" if device.bypasses_cache else "through the page cache"
         return f"loop image ({cache}) on {mount_of(device.backing_file).filesystem}"
-    model = said(device.disk / "device" / "model")
+    model = content_of(device.disk / "device" / "model")
     return f"{device.name} ({model})" if model else device.name
 
 

@@ -23,7 +23,7 @@ STDOUT: Final = "stdout.txt"
 STDERR: Final = "stderr.txt"
 
 _LIFELINE: Final = 0  # standard input
-_TOLD: Final = 6
+_QUOTED_LINES: Final = 6
 """How many lines of a failed tool's output are quoted in the error; the run keeps all of them."""
 _GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 _TIMEOUT: Final = 10.0  # seconds for the kernel to end a killed process
@@ -111,7 +111,7 @@ def execute(
         now = datetime.now(UTC)
         return Execution(tuple(argv), None, f"{argv[0]} is not installed", now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
-    said_before = _size(folder / stderr)
+    size_before = _size(folder / stderr)
     with (folder / stdout).open("ab") as out, (folder / stderr).open("ab") as err:
         try:
             process = subprocess.Popen(
@@ -137,7 +137,7 @@ def execute(
         failure = f"{argv[0]} did not finish within {timeout:g} s and was killed"
     elif exit_code:
         rest(_TOGETHER)
-        failure = _failure(argv[0], exit_code, folder / stderr, said_before)
+        failure = _failure(argv[0], exit_code, folder / stderr, size_before)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 
@@ -171,12 +171,12 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _failure(program: str, exit_code: int, stderr: Path, said_before: int) -> str:
+def _failure(program: str, exit_code: int, stderr: Path, size_before: int) -> str:
     how = f"ended with exit code {exit_code}"
     if exit_code < 0:
         how = f"was killed by {signal.Signals(-exit_code).name}"
-    text = stderr.read_bytes()[said_before:].decode("utf-8", errors="replace")
-    said = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
-    if len(said) > _TOLD:  # the first errors and the last
-        said = [*said[: _TOLD // 2], "...", *said[-_TOLD // 2 :]]
-    return f"{program} {how}" + (f": {'; '.join(said)}" if said else "")
+    text = stderr.read_bytes()[size_before:].decode("utf-8", errors="replace")
+    lines = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    if len(lines) > _QUOTED_LINES:  # the first errors and the last
+        lines = [*lines[: _QUOTED_LINES // 2], "...", *lines[-_QUOTED_LINES // 2 :]]
+    return f"{program} {how}" + (f": {'; '.join(lines)}" if lines else "")

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.launch.environment import Device, said
+from fsbench_kit.launch.environment import Device, content_of
 from fsbench_kit.launch.tools import asked, find_program
 from fsbench_kit.launch.tuning.memory import groups
 
@@ -53,27 +53,27 @@ _TIMEOUT: Final = 20.0  # seconds
 
 def machine_facts(devices: Sequence[Device]) -> dict[str, Any]:
     """Return what is known of the machine and of a run's block devices."""
-    information = said(Path("/proc/cpuinfo")) or ""
+    information = content_of(Path("/proc/cpuinfo")) or ""
     microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
     flags = re.search(r"^flags\s*:(.*)$", information, re.MULTILINE)  # only on some architectures
     known = {
-        "kernel_command_line": said(Path("/proc/cmdline")),
-        "mitigations": {path.name: said(path) for path in sorted((_CPUS / "vulnerabilities").glob("*"))},
+        "kernel_command_line": content_of(Path("/proc/cmdline")),
+        "mitigations": {path.name: content_of(path) for path in sorted((_CPUS / "vulnerabilities").glob("*"))},
         "microcode": microcode[1] if microcode else None,
-        "smt": said(_CPUS / "smt/control"),
-        "frequency": {name: said(_CPUS / file) for name, file in _FREQUENCY.items()},
+        "smt": content_of(_CPUS / "smt/control"),
+        "frequency": {name: content_of(_CPUS / file) for name, file in _FREQUENCY.items()},
         "numa": {
-            "nodes": said(Path("/sys/devices/system/node/online")),
-            "balancing": said(Path("/proc/sys/kernel/numa_balancing")),
+            "nodes": content_of(Path("/sys/devices/system/node/online")),
+            "balancing": content_of(Path("/proc/sys/kernel/numa_balancing")),
         },
         "virtualisation": {
             "hypervisor": "hypervisor" in flags[1].split() if flags else None,
-            "type": said(Path("/sys/hypervisor/type")),
-            "vendor": said(Path("/sys/class/dmi/id/sys_vendor")),
-            "product": said(Path("/sys/class/dmi/id/product_name")),
+            "type": content_of(Path("/sys/hypervisor/type")),
+            "vendor": content_of(Path("/sys/class/dmi/id/sys_vendor")),
+            "product": content_of(Path("/sys/class/dmi/id/product_name")),
         },
         "cgroup": dict(_limits()),
-        "huge_pages": {name: said(Path(file)) for name, file in _HUGE_PAGES.items()},
+        "huge_pages": {name: content_of(Path(file)) for name, file in _HUGE_PAGES.items()},
         "devices": {device.name: _facts(device) for device in devices},
     }
     return _without_unknown(known)
@@ -89,7 +89,7 @@ def _limits() -> Iterator[tuple[str, list[str]]]:
     """Yield the limits of this process's control group and its ancestors, innermost first."""
     for controller, names in _LIMITS.items():
         for name in names:
-            texts = [said(group / name) or "" for group in groups(controller)]
+            texts = [content_of(group / name) or "" for group in groups(controller)]
             if limits := [text for text in texts if not _NO_LIMIT.fullmatch(text)]:
                 yield name, limits
 
@@ -97,11 +97,11 @@ def _limits() -> Iterator[tuple[str, list[str]]]:
 def _facts(device: Device) -> dict[str, Any]:
     disk = device.disk
     return {
-        "write_cache": said(disk / "queue/write_cache"),
-        "rotational": said(disk / "queue/rotational"),
-        "firmware": next(filter(None, (said(disk / "device" / name) for name in _FIRMWARE)), None),
-        "numa_node": said(disk / "device/numa_node"),
-        "health": {name.partition("/")[2]: said(disk / name) for name in _HEALTH} | _smart(disk),
+        "write_cache": content_of(disk / "queue/write_cache"),
+        "rotational": content_of(disk / "queue/rotational"),
+        "firmware": next(filter(None, (content_of(disk / "device" / name) for name in _FIRMWARE)), None),
+        "numa_node": content_of(disk / "device/numa_node"),
+        "health": {name.partition("/")[2]: content_of(disk / name) for name in _HEALTH} | _smart(disk),
     }
 
 
@@ -110,12 +110,12 @@ def _smart(disk: Path) -> dict[str, Any]:
     if not (disk / "device").exists() or find_program(_SMARTCTL[0]) is None:
         return {}
     try:
-        told = json.loads(asked(*_SMARTCTL, f"/dev/{disk.name}", timeout=_TIMEOUT).stdout)
-        known = {name: told[name] for name in _OF_SMARTCTL if name in told}
+        answer = json.loads(asked(*_SMARTCTL, f"/dev/{disk.name}", timeout=_TIMEOUT).stdout)
+        known = {name: answer[name] for name in _OF_SMARTCTL if name in answer}
         attributes = {
-            row["name"]: row["raw"]["string"] for row in told.get("ata_smart_attributes", {}).get("table", ())
+            row["name"]: row["raw"]["string"] for row in answer.get("ata_smart_attributes", {}).get("table", ())
         }
-        problems = [message["string"] for message in told["smartctl"].get("messages", ())]
+        problems = [message["string"] for message in answer["smartctl"].get("messages", ())]
     except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError, AttributeError):
         return {"problem": "the output of smartctl cannot be parsed"}
     return {**known, "ata_smart_attributes": attributes, "problem": "; ".join(problems)}

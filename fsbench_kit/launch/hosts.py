@@ -262,9 +262,9 @@ class _Launch:
         home = self.study.home(part)
         self._tell(f"{part.host}: {len(home.made)} of {len(home.planned_runs)} runs are here.")
         if not home.made:
-            raise LaunchError(f"nothing could be run there: {seen.said}")
+            raise LaunchError(f"nothing could be run there: {seen.output}")
         if home.unfinished:
-            self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.said[-500:]}")
+            self._say(part, f"made {len(home.made)} of {len(home.planned_runs)} runs: {seen.output[-500:]}")
 
     def _polled_to_its_end(self, part: Part, block: Block) -> LaunchState:
         """Poll a launch, copying what it has finished, until it has ended."""
@@ -301,8 +301,8 @@ class _Launch:
         """Store a run, whole or not at all, after checking its files against their hashes."""
         place = self.study.folder / part.name
         record = json.loads(files[RUN_FILE])
-        told = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RUN_FILE}
-        if name not in self.study.home(part).planned_runs or told != record["sha256"]:
+        hashes = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file != RUN_FILE}
+        if name not in self.study.home(part).planned_runs or hashes != record["sha256"]:
             what = f"a run that it sent does not match the hashes that it recorded: {name}"
             raise LaunchError(what, file=place, hint="Compare it with the run's folder there.")
         new = self.study.folder / f".new-{part.name}-{name}"

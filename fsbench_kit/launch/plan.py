@@ -330,8 +330,8 @@ class Plan(PlanTable):
 
     def trims(self, target: Target, workload: Workload) -> bool:
         """Return whether the filesystem on a target is trimmed before each run of a workload."""
-        said = self.trim if workload.trim is None else workload.trim
-        return target.trims and not self.precondition if said is None else said
+        wanted = self.trim if workload.trim is None else workload.trim
+        return target.trims and not self.precondition if wanted is None else wanted
 
     def freshness(self, target: Target) -> Freshness:
         """Return where the runs on a target get their filesystem from."""

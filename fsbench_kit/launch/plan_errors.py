@@ -190,8 +190,8 @@ def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
         (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
     )
     word = str(at.key).rpartition(".")[2]
-    said = next((option for option, setting in OPTIONS.items() if setting == word and option in keys), None)
-    close = f"Did you mean {said}?" if said else did_you_mean(word, keys)
+    meant = next((option for option, setting in OPTIONS.items() if setting == word and option in keys), None)
+    close = f"Did you mean {meant}?" if meant else did_you_mean(word, keys)
     return f"{close} Known keys: {', '.join(keys)}.".strip()
 
 

@@ -70,10 +70,10 @@ def _read(names: Sequence[str]) -> Reading:
 
 
 def _reason(data: Dataset) -> str:
-    told = [row for code in _NOT_OK for row in data.diagnostics.filter(code=code).rows(named=True)]
-    if not told:
+    problems = [row for code in _NOT_OK for row in data.diagnostics.filter(code=code).rows(named=True)]
+    if not problems:
         return f"{data.runs['source'][0]} is incomplete"
-    found = told[0]
+    found = problems[0]
     place = found["source"] if found["line"] is None else f"{found['source']}:{found['line']}"
     return f"{place}: {found['message']}"
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 64 * 2**20
 """Once this many bytes are collected, further runs wait for the next poll."""
-_SAID: Final = 4000
+_OUTPUT: Final = 4000
 _FSBENCH: Final = "import sys; from fsbench_kit.cli import main; sys.exit(main())"
 _KEEP_EXIT: Final = '"$@"; echo $? > "$0"'
 
@@ -73,7 +73,7 @@ class LaunchState:
         Run's name -> the files in its folder, for some of the runs that are not yet known here.
     is_all
         Whether these are all of the unknown runs.
-    said
+    output
         The end of the command's output.
     """
 
@@ -82,7 +82,7 @@ class LaunchState:
     files: dict[str, bytes]
     runs: dict[str, dict[str, bytes]]
     is_all: bool
-    said: str
+    output: str
 
 
 def begin(block: Block, plan: str, study: str) -> None:
@@ -150,7 +150,7 @@ def poll(block: Block, known: Collection[str]) -> LaunchState:
         files={path.name: path.read_bytes() for path in own.glob("*") if path.is_file()},
         runs=runs,
         is_all=not new,
-        said=_content(block.file("log"))[-_SAID:].decode(errors="replace").strip(),
+        output=_content(block.file("log"))[-_OUTPUT:].decode(errors="replace").strip(),
     )
 
 
@@ -172,16 +172,16 @@ class Answer:
 
 def try_there(folder: str, plan: str) -> Answer:
     """Try a plan, as `fsbench launch --check` does."""
-    said: list[str] = []
+    messages: list[str] = []
 
     def tell(event: Event) -> None:
         if isinstance(event, Note):
-            said.append(event.text)
+            messages.append(event.text)
 
     with _planned(folder, plan) as (root, found):
         trial = try_plan(found, root, tell, to=root)
     success = () if trial.failures else (trial.success,)
-    return Answer([*said, *trial.notes, *trial.estimates, *success], list(trial.failures))
+    return Answer([*messages, *trial.notes, *trial.estimates, *success], list(trial.failures))
 
 
 def preview_there(folder: str, plan: str, *, commands: bool) -> Answer:

@@ -138,10 +138,10 @@ class _Here:
 
     def problems(self, targets: tuple[Target, ...]) -> _Problems:
         found = [(target, problem) for target in targets if (problem := self._problem(target))]
-        said = [(target, f'Target "{target.name}" is not available: {problem}.') for target, problem in found]
+        missing = [(target, f'Target "{target.name}" is not available: {problem}.') for target, problem in found]
         return _Problems(
-            needed=tuple(sentence for target, sentence in said if not target.optional),
-            optional={target.name: sentence for target, sentence in said if target.optional},
+            needed=tuple(sentence for target, sentence in missing if not target.optional),
+            optional={target.name: sentence for target, sentence in missing if target.optional},
         )
 
     def _problem(self, target: Target) -> str | None:

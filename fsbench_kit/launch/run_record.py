@@ -212,7 +212,7 @@ def _outcome(command: Execution) -> dict[str, Any]:
 def versions(*workloads: Workload) -> dict[str, str]:
     """Return the versions of this package and of the programs of workloads, where known."""
     known = {program.name: program.version for workload in workloads for program in workload.programs}
-    return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
+    return {"fsbench_kit": version("fsbench-kit"), **{name: found for name, found in known.items() if found}}
 
 
 def _sha256(path: Path) -> str:

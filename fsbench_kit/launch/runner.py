@@ -162,16 +162,16 @@ def _lock(stack: ExitStack, study: LaunchedStudy, folders: Folders, owner: Owner
 
 def _lock_in_turn(stack: ExitStack, name: str, owner: Owner, deadline: float) -> None:
     """Acquire a lock, waiting until the deadline for the launch that holds it."""
-    said = None
+    last = None
     while True:
         try:
             stack.enter_context(locked(name, owner))
         except BusyError as error:
             if time.monotonic() >= deadline:
                 raise
-            if error.what != said:
-                said = error.what
-                _tell(Note(f"Waiting: {said}."))
+            if error.what != last:
+                last = error.what
+                _tell(Note(f"Waiting: {last}."))
             rest(_PAUSE)
         else:
             return

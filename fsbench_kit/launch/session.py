@@ -242,8 +242,8 @@ class Session:
             if record.logs:
                 record.reading = self._reader.read(new, record.logs)
         failure = record.failure  # while the run's files are still here
-        told = record.to_json(study=self.study.recorded_as, order=order)
-        (new / RUN_FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        content = record.to_json(study=self.study.recorded_as, order=order)
+        (new / RUN_FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
             self.study.add(self.scratch, new)
         else:
@@ -252,13 +252,13 @@ class Session:
         self._keep_made()
         self.made.append(name)
         folder = str(self.study.folder / name)
-        self._count(planned, failure, told["exit_code"])
+        self._count(planned, failure, content["exit_code"])
         self.tell(
             RunEnded(
                 order=order,
                 runs=self._runs,
                 folder=folder,
-                status=told["status"],
+                status=content["status"],
                 failure=failure,
                 warning=self._warning(record),
             )

@@ -244,8 +244,8 @@ def made_on_devices(folder: Path) -> dict[str, Made]:
     """
     path = folder / DEVICES
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        return {name: Made.from_json(found) for name, found in told.items()}
+        made = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Made.from_json(found) for name, found in made.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:

@@ -59,11 +59,11 @@ class Peer:
 
     def hear(self, ending: str) -> list[str]:
         """Return the lines that the host prints, up to one with the given beginning."""
-        said = []
+        heard = []
         while line := self._pipe(self._process.stdout).readline():
-            said.append(line.decode(errors="replace").rstrip("\n"))
-            if said[-1].startswith(ending):
-                return said
+            heard.append(line.decode(errors="replace").rstrip("\n"))
+            if heard[-1].startswith(ending):
+                return heard
         raise SystemExit(f"{self.name}: the connection ended before this output: {ending}")
 
     def tell(self) -> None:
@@ -114,8 +114,8 @@ def main(hosts: str, directory: str, kind: str, *words: str) -> int:
                 here = f"/proc/{os.getpid()}/cwd/{words[1]}/{name}"  # paths of sockets must be short
                 forward, own, script = f"{here}:{there}", [str(place / name), there], _SERVER
             peers.append(stack.enter_context(_peer(name, text, script, own, forward)))
-        for peer, said in zip(peers, _all(peers, lambda peer: peer.hear("fsbench ready")), strict=True):
-            Path(f"{peer.name}-host.txt").write_text("\n".join([*said[:-1], ""]), encoding="utf-8")
+        for peer, heard in zip(peers, _all(peers, lambda peer: peer.hear("fsbench ready")), strict=True):
+            Path(f"{peer.name}-host.txt").write_text("\n".join([*heard[:-1], ""]), encoding="utf-8")
         if kind == "fio":
             _all(peers, lambda peer: peer.hear("serves"))
             return _fio(peers, place, *words)
@@ -152,9 +152,9 @@ def _command(peers: list[Peer], figures: str, log: str, *command: str) -> int:
     wanted = json.loads(Path(figures).read_text(encoding="utf-8"))
     lines = [f"fsbench command 1: {shlex.join(command)}".replace("\n", " ")]
     for peer in peers:
-        size, said = int(peer.hear("")[-1]), peer.rest()
+        size, output = int(peer.hear("")[-1]), peer.rest()
         outputs = Path(f"{peer.name}-stdout.txt"), Path(f"{peer.name}-stderr.txt")
-        for path, content in zip(outputs, (said[:size], said[size:]), strict=True):
+        for path, content in zip(outputs, (output[:size], output[size:]), strict=True):
             path.write_bytes(content)
         own = peer.name.lower().replace("-", "_").replace(".", "_")
         lines += [f"figure {name}_{own}: {figure}" for name, figure in found(wanted, *outputs)]

@@ -212,7 +212,7 @@ def program_environment() -> dict[str, str]:
 
 
 def asked(
-    *words: str | Path, timeout: float | None = None, said: str = "", folder: Path | None = None
+    *words: str | Path, timeout: float | None = None, stdin: str = "", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a program and return its result.
 
@@ -220,7 +220,7 @@ def asked(
     ----------
     timeout
         Seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
-    said
+    stdin
         Its standard input.
     folder
         Its working directory.
@@ -229,7 +229,7 @@ def asked(
         words,
         cwd=folder,
         env=program_environment(),
-        input=said,
+        input=stdin,
         capture_output=True,
         text=True,
         errors="replace",

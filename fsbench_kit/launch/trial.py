@@ -186,12 +186,12 @@ def _estimates(plan: Plan, small: Plan, records: list[dict[str, Any]]) -> list[s
         if not run.workload.stated_seconds:
             open_ended.add(run.workload.name)
     least = "at least " if open_ended else ""
-    said = [f"Time: {least}{duration(seconds)}, from the observed overhead of runs and the plan's run times."]
-    said += _bytes(plan, records)
+    sentences = [f"Time: {least}{duration(seconds)}, from the observed overhead of runs and the plan's run times."]
+    sentences += _bytes(plan, records)
     if open_ended:
         names = ", ".join(f'"{name}"' for name in sorted(open_ended))
-        said.append(f"No time limit: {names}. These were only run in part here.")
-    return said
+        sentences.append(f"No time limit: {names}. These were only run in part here.")
+    return sentences
 
 
 def _making(record: dict[str, Any], plan: Plan, small: Plan) -> float:

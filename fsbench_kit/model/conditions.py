@@ -167,8 +167,8 @@ def _mount_option_not_shown(run: Surroundings) -> Iterator[str]:
 
 @_condition("KERNEL_ERRORS", "warning", "The kernel logged errors during the run.")
 def _kernel_errors(run: Surroundings) -> Iterator[str]:
-    if said := run.after.get("kernel_errors", {}).get("others"):
-        yield f"The kernel logged errors during the run: {'; '.join(said)}."
+    if errors := run.after.get("kernel_errors", {}).get("others"):
+        yield f"The kernel logged errors during the run: {'; '.join(errors)}."
 
 
 REACHED: Final = 0.9

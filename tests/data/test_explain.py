@@ -70,7 +70,7 @@ def test_an_article_tells_prose_from_logs(published: Path) -> None:
     stretches = list(explain(article.encode(), "article"))
     assert stretches[0].run is None
     assert "[OTHER_TEXT]" in stretches[0].became[0]
-    assert stretches[1].nothing == "3 lines: part of what is said above"
+    assert stretches[1].nothing == "3 lines: part of what is reported above"
     assert any("[OTHER_TEXT]" in words for words in stretches[-2].became)
 
 

@@ -514,7 +514,7 @@ def test_a_launch_for_another_host_ends_as_any_other(neighbour: Executor, tmp_pa
     neighbour.submit(remote.begin, block, SHORT, "fleet").result()
     wait_for(lambda: not neighbour.submit(remote.poll, block, ()).result().is_running)
     seen = neighbour.submit(remote.poll, block, ()).result()
-    assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.said
+    assert (seen.exit_code, len(seen.runs)) == (0, 2), seen.output
     assert {json.loads(run["run.json"])["study"] for run in seen.runs.values()} == {"fleet"}
 
 

@@ -120,8 +120,8 @@ def ingest(
         write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
         read = _read(plan, templates, work, each, progress or (lambda _: None))
         parts = settle(read, plan.chunks, templates, work, each)
-        said = assemble([*plan.unread, *_silent(plan, parts, work)])
-        parts.append(write_part(said, f"{len(plan.chunks):06}-said", work))
+        unread = assemble([*plan.unread, *_silent(plan, parts, work)])
+        parts.append(write_part(unread, f"{len(plan.chunks):06}-unread", work))
         if not any(part.runs for part in parts):
             remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
             shutil.rmtree(work)

@@ -36,9 +36,11 @@ def _new(part: Part, there: LazyDataset, folder: Path, ids: set[str]) -> Part:
     own = Dataset(**{name: frame_of(name, part, folder) for name in SCHEMAS})
     # Ids are derived from the bytes, so only runs with equal bytes can be the same run or share an id.
     runs = there.runs.filter(pl.col("sha256").is_in(own.runs["sha256"].unique().implode())).collect()
-    said = there.diagnostics.filter(pl.col("source").is_in(own.diagnostics["source"].unique().implode())).collect()
+    diagnostics = there.diagnostics.filter(
+        pl.col("source").is_in(own.diagnostics["source"].unique().implode())
+    ).collect()
     ids.update(runs["run_id"])
-    new = added(runs, said, own, ids)
+    new = added(runs, diagnostics, own, ids)
     if all(new.frames[name].equals(frame) for name, frame in own.frames.items()):
         return part
     return write_part(new, f"{part.name}-new", folder)

@@ -67,20 +67,22 @@ def settle(
     settled = list(parts)
     for index, part in each(_with_ids, ((parts[number], ids[number], folder) for number in numbers)):
         settled[numbers[index]] = part
-    known = pl.concat(_said(frame_of("diagnostics", parts[number], folder)) for number in numbers)
-    said = pl.concat(said for _, said in again)
-    said = said.join(known, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
+    known = pl.concat(_of_met_runs(frame_of("diagnostics", parts[number], folder)) for number in numbers)
+    diagnostics = pl.concat(diagnostics for _, diagnostics in again)
+    diagnostics = diagnostics.join(
+        known, on=diagnostics.columns, how="anti", nulls_equal=True, maintain_order="left"
+    )
     empty = {name: pl.DataFrame(schema=schema) for name, schema in SCHEMAS.items()}
-    return [*settled, write_part(Dataset(**{**empty, "diagnostics": said}), f"{len(parts):06}-met", folder)]
+    return [*settled, write_part(Dataset(**{**empty, "diagnostics": diagnostics}), f"{len(parts):06}-met", folder)]
 
 
 def _read_again(entries: Sequence[Entry], names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the runs in files, and the diagnostics about runs in several places."""
     data = read_chunk(entries, names)
-    return data.runs.select(_RUN), _said(data.diagnostics)
+    return data.runs.select(_RUN), _of_met_runs(data.diagnostics)
 
 
-def _said(diagnostics: pl.DataFrame) -> pl.DataFrame:
+def _of_met_runs(diagnostics: pl.DataFrame) -> pl.DataFrame:
     return diagnostics.filter(pl.col("code").is_in(["SAME_RUN", "SAME_FIGURES"]))
 
 

@@ -38,12 +38,12 @@ class Reading:
 def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
     """Yield a function to pass to `ingest` as `progress`."""
     if not console.is_interactive:  # no terminal, or one that cannot draw
-        said = -_BETWEEN_LINES
+        printed = -_BETWEEN_LINES
 
         def say(now: Reading) -> None:
-            nonlocal said
-            if now.elapsed - said >= _BETWEEN_LINES or now.read == now.files:
-                said = now.elapsed
+            nonlocal printed
+            if now.elapsed - printed >= _BETWEEN_LINES or now.read == now.files:
+                printed = now.elapsed
                 console.print(describe(now), markup=False, highlight=False, soft_wrap=True)
 
         yield say

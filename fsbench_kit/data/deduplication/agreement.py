@@ -275,8 +275,8 @@ class Prints:
         if not len(starts):
             return np.zeros(pairs, dtype=np.int64)
         least, most = (ufunc.reduceat(digits, starts) for ufunc in (np.minimum, np.maximum))
-        told = np.where(is_rate[at_one[starts]], least, most)
-        return np.bincount(pair[starts], told, minlength=pairs).astype(np.int64)
+        counted = np.where(is_rate[at_one[starts]], least, most)
+        return np.bincount(pair[starts], counted, minlength=pairs).astype(np.int64)
 
 
 def _spread(starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:

@@ -74,7 +74,7 @@ class Place(NamedTuple):
 
     def remark(self, code: str, message: str, excerpt: str | None = None) -> Remark:
         """Return a remark about the run at this place."""
-        said = Diagnostic(
+        diagnosed = Diagnostic(
             code=code, message=message, line=self.line, start=self.start, end=self.end, excerpt=excerpt
         )
-        return Remark(self.source, said)
+        return Remark(self.source, diagnosed)

@@ -87,5 +87,5 @@ COMMAND: Final = CommandLine(program=r"bonnie\+\+", settings=_settings, takes=_t
 TOOL: Final = Tool(
     name="bonnie++",
     command=COMMAND,
-    told=("file_size", "block_size", "threads"),
+    logged=("file_size", "block_size", "threads"),
 )

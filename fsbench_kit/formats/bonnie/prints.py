@@ -87,7 +87,7 @@ class Prints:
             elif first is not figure:
                 repeats.append(replace(figure, primary=False))
         settings, disagreements = _settings(rows)
-        said = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
+        of_rows = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
         versions = [row.version for row in rows if row.version is not None]
         hosts = [row.host for row in rows if row.host is not None]
         measurements = (*by_key.values(), *repeats)
@@ -104,7 +104,7 @@ class Prints:
             settings=settings,
             measurements=measurements,
         )
-        return run, [*said, *disagreements, *diagnostics(checks(run))]
+        return run, [*of_rows, *disagreements, *diagnostics(checks(run))]
 
 
 def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:

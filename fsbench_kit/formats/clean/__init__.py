@@ -32,7 +32,7 @@ from fsbench_kit.formats.clean.declared import Clean, Free
 from fsbench_kit.formats.clean.examples import Example
 from fsbench_kit.formats.clean.frames import CleanLogs, Collector
 from fsbench_kit.formats.clean.groups import Group, read_figures
-from fsbench_kit.formats.clean.lines import Layout, Lore
+from fsbench_kit.formats.clean.lines import KnownLines, Layout
 from fsbench_kit.formats.clean.logs import UNIT, Log, by_place, loaded
 from fsbench_kit.formats.clean.numbers import Numbers
 
@@ -76,11 +76,11 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         left += _examples([*remembered[plain], *some], numbers, groups)
     found: dict[str, Collector] = defaultdict(Collector)
     for figures in read_figures(groups, numbers) if groups else ():
-        read_as, said, others = figures.as_examples()
+        read_as, diagnostics, others = figures.as_examples()
         left += others
         if read_as is not None and any(log.at >= 0 for log in read_as.group.logs):
             _remember(read_as.group)
-            found[formats.name(read_as.group.example.owner)].add(read_as, said)
+            found[formats.name(read_as.group.example.owner)].add(read_as, diagnostics)
     return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
 
 
@@ -138,7 +138,7 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
     if clean.unplaced is not None:
         pending = [some for logs in pending for some in by_place(logs, numbers, clean.unplaced)]
     failures, start = 0, len(groups)
-    lores: dict[str | None, Lore] = defaultdict(Lore)
+    of_versions: dict[str | None, KnownLines] = defaultdict(KnownLines)
     while pending:
         some = pending.pop()
         example = Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
@@ -148,11 +148,11 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
             pending += [some[1:]] * (len(some) > 1)
             continue
         alike, *others = example.sorted(some, numbers)
-        lore = lores[example.run.tool_version]
-        if not example.teaches(lore, numbers):
+        known_lines = of_versions[example.run.tool_version]
+        if not example.extends(known_lines, numbers):
             yield from (log.at for log in alike)
         elif any(log.at >= 0 for log in alike):
-            groups.append(Group([example], lore, numbers))
+            groups.append(Group([example], known_lines, numbers))
             yield from groups[-1].fill(alike, owner)
         pending += others
     if clean.are_settings_apart:
@@ -181,4 +181,4 @@ def _joined(groups: Iterable[Group]) -> Iterator[Group]:
         starts = accumulate((len(group.examples) for group in some), initial=0)
         which = [start + number for start, group in zip(starts, some, strict=False) for number in group.which]
         logs = [log for group in some for log in group.logs]
-        yield Group(examples, some[0].lore, some[0].numbers, logs, which)
+        yield Group(examples, some[0].known_lines, some[0].numbers, logs, which)

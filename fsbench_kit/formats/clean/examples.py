@@ -16,7 +16,7 @@ import numpy as np
 
 from fsbench_kit import formats
 from fsbench_kit.formats.clean.declared import Clean
-from fsbench_kit.formats.clean.lines import Lore, Printed
+from fsbench_kit.formats.clean.lines import KnownLines, Printed
 from fsbench_kit.formats.clean.logs import Log, places, units
 from fsbench_kit.formats.clean.numbers import DATE, NUMBER, Floats, Numbers
 from fsbench_kit.formats.findings import diagnostics
@@ -52,7 +52,7 @@ class Example:
         Its format, and what that declares about its logs.
     words
         Its numbers.
-    remarks, said
+    remarks, disagreements
         The diagnostics before the cross-checks, and those of the cross-checks.
     free
         Setting -> its number, for those that may differ within a kind, and the factor that the number is
@@ -77,7 +77,7 @@ class Example:
     run: Run
     blocks: list[Block]
     remarks: list[Diagnostic]
-    said: list[Diagnostic]
+    disagreements: list[Diagnostic]
     figures: list[Figure]
     free: dict[int, tuple[int, int | None]]
     points: list[list[int]]
@@ -100,10 +100,10 @@ class Example:
         if len(runs) != 1 or (runs[0].start, runs[0].end) != log.span:
             return None
         (run,) = runs
-        all_said = [record for record in records if isinstance(record, Diagnostic)]
-        said = list(diagnostics(clean.checks(run), text))
-        remarks = all_said[: len(all_said) - len(said)]
-        if all_said != remarks + said or any(item.code not in clean.remarks for item in remarks):
+        diagnosed = [record for record in records if isinstance(record, Diagnostic)]
+        disagreements = list(diagnostics(clean.checks(run), text))
+        remarks = diagnosed[: len(diagnosed) - len(disagreements)]
+        if diagnosed != remarks + disagreements or any(item.code not in clean.remarks for item in remarks):
             return None
         if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
             return None
@@ -125,7 +125,7 @@ class Example:
         bins = [item for item in run.bins if log.line_of(item.line) is not None]
         shares, identity = _shares(run, bins, numbers), _identity(log, run, numbers)
         is_vouched = all(re.search(r"\d", figure.printed.suffix) is None for figure in figures)
-        is_vouched &= not any(_is_told(item, figure) for figure in run.measurements for item in remarks)
+        is_vouched &= not any(_repeats_figure(item, figure) for figure in run.measurements for item in remarks)
         is_vouched &= None not in shares.values() and None not in identity
         if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
             return None
@@ -136,7 +136,7 @@ class Example:
             run,
             blocks,
             remarks,
-            said,
+            disagreements,
             figures,
             dict(_free(clean, words, run, numbers)),
             points,
@@ -184,19 +184,19 @@ class Example:
         line = self.log.line_of(item.line)
         return _figure_of(item), printed, line, item.value is None, item.low is None, item.high is None
 
-    def teaches(self, lore: Lore, numbers: Numbers) -> bool:
-        """Add what its lines show to the lore; return whether that agrees with earlier logs."""
+    def extends(self, known_lines: KnownLines, numbers: Numbers) -> bool:
+        """Add what its lines show to the known lines; return whether that agrees with earlier logs."""
         layout = self.log.layout
         if layout is None:
             return True
         for place, printed, _ in self.figures:
             if place is None:
                 continue
-            if lore.printed.setdefault((place, self.log.head(place)), printed) != printed:
+            if known_lines.printed.setdefault((place, self.log.head(place)), printed) != printed:
                 return False
         loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
-        lore.heads |= set(enumerate(layout.heads))
-        return lore.learn_bins(layout, self.log.labels(numbers), loose)
+        known_lines.heads |= set(enumerate(layout.heads))
+        return known_lines.learn_bins(layout, self.log.labels(numbers), loose)
 
     @cached_property
     def zeros(self) -> list[State | None]:
@@ -266,7 +266,7 @@ def _figure(item: Measurement, numbers: Mapping[int, int], words: Sequence[str],
     return Figure(place, Printed(item.how, suffix), is_unit and suffix == units(log.kind)[place])
 
 
-def _is_told(remark: Diagnostic, item: Measurement) -> bool:
+def _repeats_figure(remark: Diagnostic, item: Measurement) -> bool:
     """Whether the message of a remark may contain a figure that is in the phrase that it shows."""
     is_shown = remark.start is None or remark.end is None or remark.start <= (item.start or 0) < remark.end
     return is_shown and item.text in re.findall(NUMBER, remark.message)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.formats.clean.groups import SHARE, Group, Read, Said
+from fsbench_kit.formats.clean.groups import SHARE, Group, LogDiagnostic, Read
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Bin, Measurement, Run, Setting
 from fsbench_kit.model.schema import SCHEMAS
@@ -47,7 +47,7 @@ _SETTING: Final = _schema("settings", "run_id")
 _MEASUREMENT: Final = _schema("measurements", "run_id")
 _BIN: Final = _schema("distributions", "run_id")
 _POINT: Final = _schema("series", "run_id")
-_SAID: Final = {"log": pl.Int64()} | _schema("diagnostics", "source", "severity")
+_DIAGNOSTIC: Final = {"log": pl.Int64()} | _schema("diagnostics", "source", "severity")
 
 
 @dataclass
@@ -124,13 +124,13 @@ class Collector:
     measurements: _Table = field(default_factory=lambda: _Table(_MEASUREMENT))
     distributions: _Table = field(default_factory=lambda: _Table(_BIN))
     series: _Table = field(default_factory=lambda: _Table(_POINT))
-    said: list[Said] = field(default_factory=list)
+    diagnostics: list[LogDiagnostic] = field(default_factory=list)
 
-    def add(self, read: Read, said: Iterable[Said]) -> None:
+    def add(self, read: Read, diagnostics: Iterable[LogDiagnostic]) -> None:
         """Add logs that are read like their examples."""
         group = read.group
         indexes = np.array([log.at for log in group.logs], dtype=np.int64)
-        self.said += (item for item in said if item.log >= 0)
+        self.diagnostics += (item for item in diagnostics if item.log >= 0)
         self._add_runs(read, indexes)
         self._add_settings(group, indexes)
         self._add_measurements(read, indexes)
@@ -190,7 +190,7 @@ class Collector:
             (rows.setdefault(known, len(rows)), log.at, line, log.first + share)
             for log in group.logs
             if log.layout is not None
-            for known, line, share in group.lore.bins_of(log.layout, log.labels(group.numbers))
+            for known, line, share in group.known_lines.bins_of(log.layout, log.labels(group.numbers))
         ]
         if found:
             picks, logs, lines, places = zip(*found, strict=True)
@@ -216,14 +216,14 @@ class Collector:
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
-        said = dict(zip(Said._fields, zip(*self.said, strict=True), strict=False))
+        diagnostics = dict(zip(LogDiagnostic._fields, zip(*self.diagnostics, strict=True), strict=False))
         return CleanLogs(
             self.runs.frame(),
             self.settings.frame(),
             self.measurements.frame(),
             self.distributions.frame().sort("log", "line", maintain_order=True),
             self.series.frame(),
-            pl.DataFrame(said, schema=_SAID).sort("log", maintain_order=True),
+            pl.DataFrame(diagnostics, schema=_DIAGNOSTIC).sort("log", maintain_order=True),
         )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean.examples import ENDS, Example, span_of
-from fsbench_kit.formats.clean.lines import Lore, Printed
+from fsbench_kit.formats.clean.lines import KnownLines, Printed
 from fsbench_kit.formats.clean.logs import Log, places, units
 from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
 from fsbench_kit.formats.findings import TextColumn
@@ -30,7 +30,7 @@ class Group:
     """Examples that differ in settings only, and logs that are read like them; `which` is the example of each."""
 
     examples: list[Example]
-    lore: Lore
+    known_lines: KnownLines
     numbers: Numbers
     logs: list[Log] = field(default_factory=list)
     which: list[int] = field(default_factory=list)
@@ -39,12 +39,12 @@ class Group:
         """Add the logs whose lines are all known or can be learned; yield the indices of the others."""
         for log in logs:
             number = 0
-            if log.layout is not None and not self.lore.knows(log.layout, log.labels(self.numbers)):
+            if log.layout is not None and not self.known_lines.knows(log.layout, log.labels(self.numbers)):
                 example = Example.of(owner, self.example.clean, log)
                 if example is None or example.figures_alone() != self.example.figures_alone():
                     yield log.at
                     continue
-                if not example.teaches(self.lore, self.numbers):
+                if not example.extends(self.known_lines, self.numbers):
                     yield log.at
                     continue
                 number = len(self.examples)
@@ -110,16 +110,16 @@ class Group:
         layouts = [log.layout for log in logs if log.layout is not None]
         heads = list(zip(*(layout.heads for layout in layouts), strict=True))
         for column, (place, printed, has_unit) in enumerate(example.figures):
-            told: Sequence[str] = ()
+            shown: Sequence[str] = ()
             if place is not None and has_unit:
-                told = [units(log.kind)[place] for log in logs]
-                known = {unit: _in_unit(printed, unit, example.clean.units) for unit in {*told}}
+                shown = [units(log.kind)[place] for log in logs]
+                known = {unit: _in_unit(printed, unit, example.clean.units) for unit in {*shown}}
             elif place is not None and example.log.head(place):
-                told = heads[layouts[0].numbers[place]]
-                known = {head: self.lore.printed[place, head] for head in {*told}}
-            if told:
+                shown = heads[layouts[0].numbers[place]]
+                known = {head: self.known_lines.printed[place, head] for head in {*shown}}
+            if shown:
                 numbers = {each: ways.setdefault(way, len(ways)) for each, way in known.items()}
-                which[:, column] = [numbers[each] for each in told]
+                which[:, column] = [numbers[each] for each in shown]
             else:
                 which[:, column] = ways.setdefault(printed, len(ways))
         which[:, len(example.figures) :] = ways.setdefault(SHARE, len(ways))
@@ -162,7 +162,7 @@ class Read:
         of_rows = np.add.outer(width * rows, np.arange(width)).ravel()
         return Read(some, self.texts[of_rows], *(end[rows] for end in ends))
 
-    def as_examples(self) -> tuple[Read | None, list[Said], list[int]]:
+    def as_examples(self) -> tuple[Read | None, list[LogDiagnostic], list[int]]:
         """Return what can be read like the examples, its diagnostics, and the indices of all other logs."""
         group, example = self.group, self.group.example
         run = self._run()
@@ -183,16 +183,16 @@ class Read:
             is_same &= example.clean.same_runs(run)
         if is_same[firsts].all() and not is_same.all():
             others = [log.at for log, same in zip(group.logs, is_same, strict=True) if not same]
-            read, said, left = self.of(np.flatnonzero(is_same)).as_examples()
-            return read, said, others + left
-        said = list(self._said(run))
+            read, diagnostics, left = self.of(np.flatnonzero(is_same)).as_examples()
+            return read, diagnostics, others + left
+        diagnostics = list(self._diagnostics(run))
         of_firsts: dict[int, list[Diagnostic]] = {all_logs[row]: [] for row in firsts}
-        for item in said:
+        for item in diagnostics:
             if item.log in of_firsts:
                 of_firsts[item.log].append(item.diagnostic())
-        if list(of_firsts.values()) != [each.remarks + each.said for each in group.examples]:
+        if list(of_firsts.values()) != [each.remarks + each.disagreements for each in group.examples]:
             return None, [], all_logs
-        return self, said, []
+        return self, diagnostics, []
 
     def _run(self) -> Run:
         """Return the run of the example with columns over the logs in its measurements and settings."""
@@ -218,7 +218,7 @@ class Read:
             settings[position] = replace(settings[position], value=values)  # type: ignore[arg-type]
         return replace(example.run, measurements=tuple(many), settings=tuple(settings))
 
-    def _said(self, run: Run) -> Iterator[Said]:
+    def _diagnostics(self, run: Run) -> Iterator[LogDiagnostic]:
         """Yield the diagnostics of the logs, in order for each log."""
         example = self.group.example
         every = np.arange(len(self.group.logs))
@@ -236,7 +236,7 @@ class Read:
             shown: Iterable[Iterable[Any]] = (
                 map(repeat, constant) if phrase is None else self._shown(every, phrase)
             )
-            yield from map(Said, ats.tolist(), repeat(code), repeat(message), *shown)
+            yield from map(LogDiagnostic, ats.tolist(), repeat(code), repeat(message), *shown)
         for finding in example.clean.checks(run):
             if not np.any(finding.fails):
                 continue
@@ -245,7 +245,7 @@ class Read:
             shown = (lines, repeat(None), repeat(None), excerpts)
             if finding.beside is None and finding.at.phrase is not None:
                 shown = self._shown(rows, finding.at.phrase)
-            yield from map(Said, ats[rows].tolist(), repeat(finding.code), messages, *shown)
+            yield from map(LogDiagnostic, ats[rows].tolist(), repeat(finding.code), messages, *shown)
 
     def _shown(self, rows: NDArray[np.intp], phrase: tuple[int, int]) -> Iterable[Iterable[Any]]:
         """Return where a phrase of the example is in some of the logs: lines, starts, ends and excerpts."""
@@ -279,7 +279,7 @@ class Read:
         return starts
 
 
-class Said(NamedTuple):
+class LogDiagnostic(NamedTuple):
     """A diagnostic of a log: the columns of a `fsbench_kit.model.records.Diagnostic`."""
 
     log: int

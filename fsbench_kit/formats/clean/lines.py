@@ -2,7 +2,7 @@ r"""Lines in which logs of one kind may differ: in their units, or in whether th
 
 The unit of a figure depends on its size, as do the buckets of a distribution that are not empty, so that hardly
 any two reports have exactly the same layout. But each line of a report shows by itself how its figures are
-printed: what was learned from a line of one log (see `Lore`) applies to the same line in all others.
+printed: what was learned from a line of one log (see `KnownLines`) applies to the same line in all others.
 
 Lines are taken from the kind of a log (see `fsbench_kit.formats.clean`), in which each number is a ``\0``.
 """
@@ -146,7 +146,7 @@ class Printed(NamedTuple):
 
 
 @dataclass
-class Lore:
+class KnownLines:
     """What was learned from some logs.
 
     Attributes

@@ -245,17 +245,17 @@ class _Collected:
 
     def _diagnostics(self) -> pl.DataFrame:
         """Return the diagnostics of all reports, including those of cross-checks."""
-        said: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
+        diagnostics: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
         ats = self._at.tolist()
         spans = {number: (report.at, 0, report.end) for number, report, *_ in self._kept}
         for number, report, kind, _ in self._kept:
-            said[number] += (
+            diagnostics[number] += (
                 (report.at, each.start, each.end, each.code, each.message, each.line, each.excerpt)
                 for each in kind.remarks(report)
             )
         for number, *wrong in self._sheet.wrong:
             if number in spans:
-                said[number].append((*spans[number], *wrong))
+                diagnostics[number].append((*spans[number], *wrong))
         for numbers, kind in self._alike():
             for finding in kind.checks(self._sheet.columns_of(np.array(numbers))):
                 fails = finding.fails
@@ -263,10 +263,10 @@ class _Collected:
                     continue
                 rows = np.flatnonzero(np.broadcast_to(fails, len(numbers))).tolist()
                 for row, found in zip(rows, finding.of(rows), strict=True):
-                    said[numbers[row]].append((ats[numbers[row]], None, None, finding.code, *found))
+                    diagnostics[numbers[row]].append((ats[numbers[row]], None, None, finding.code, *found))
         for number, _, kind, log in self._kept:
-            said[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in kind.leftovers(log))
-        return _frame(chain.from_iterable(said), _DIAGNOSTIC)
+            diagnostics[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in kind.leftovers(log))
+        return _frame(chain.from_iterable(diagnostics), _DIAGNOSTIC)
 
     def _alike(self) -> Iterator[tuple[list[int], Kind[Any]]]:
         """Yield the numbers of reports with the same figures, and the kind of one of them."""

@@ -131,7 +131,7 @@ def _run(state: State) -> Iterator[Record]:
     runtimes = [
         item.value for item in state.run.measurements if item.metric == "runtime" and item.value is not None
     ]
-    told = [
+    identifying = [
         (name, printed)
         for name, group in (("process id", "pid"), ("date", "date"))
         for job in state.jobs
@@ -144,8 +144,8 @@ def _run(state: State) -> Iterator[Record]:
         tool_version=state.version,
         host=state.host or next((token["host"] for token in state.known if token.name == "command"), None),
         ended_at=state.ended_at,
-        identity=tuple((name, printed.text) for name, printed in told),
-        identity_starts=tuple(state.run.text.byte(printed.position) for _, printed in told),
+        identity=tuple((name, printed.text) for name, printed in identifying),
+        identity_starts=tuple(state.run.text.byte(printed.position) for _, printed in identifying),
         jobs=_jobs(state),
         duration=max(runtimes, default=None),
         status=_status(state),
@@ -165,14 +165,14 @@ def _status(state: State) -> Status:
 
 def _lacks_jobs(state: State) -> bool:
     """Whether fio started more processes than the job lines account for."""
-    started, told = _processes(state)
-    return bool(started and told) and started > told
+    started, identifying = _processes(state)
+    return bool(started and identifying) and started > identifying
 
 
 def _has_all_jobs(state: State) -> bool:
     """Whether the job lines account for all processes that fio started."""
-    started, told = _processes(state)
-    return 0 < started == told and not state.has_clients
+    started, identifying = _processes(state)
+    return 0 < started == identifying and not state.has_clients
 
 
 def _processes(state: State) -> tuple[int, int]:

@@ -181,8 +181,8 @@ class TerseReader:
         if line.description is not None:
             self._set("description", line.description, line)
         place = Place("all", scope="job", part=part)
-        told = [self.latency_of_percentiles(fields) for fields in line.directions.values()]
-        percentiles = next(filter(None, told), EITHER_LATENCY)
+        named = [self.latency_of_percentiles(fields) for fields in line.directions.values()]
+        percentiles = next(filter(None, named), EITHER_LATENCY)
         for operation, fields in line.directions.items():
             self._read_direction(place._replace(operation=operation), fields, percentiles)
         if line.cpu:

@@ -113,8 +113,8 @@ def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
             yield f"the log has {', '.join(sorted(others))}, for which the command does not ask"
     threads = {item.threads for item in figures if item.threads is not None}
     if "threads" in given and not threads <= _numbers_of(given["threads"], threads):
-        told = ", ".join(map(str, sorted(threads)))
-        yield f"threads is {told} in the log, and {given['threads']} in the command"
+        logged = ", ".join(map(str, sorted(threads)))
+        yield f"threads is {logged} in the log, and {given['threads']} in the command"
 
 
 def _numbers_of(text: str, otherwise: set[int]) -> set[int]:

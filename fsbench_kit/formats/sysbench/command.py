@@ -77,5 +77,5 @@ TOOL: Final = Tool(
     title="sysbench fileio",
     command=COMMAND,
     concurrent=True,
-    told=("pattern", "block_size", "total_size", "files", "threads"),
+    logged=("pattern", "block_size", "total_size", "files", "threads"),
 )

@@ -266,8 +266,8 @@ def replications(
         again = Path(replicated, f"{name}{AGAIN}")
         there = again.is_dir()
         runs = read(again) if there else published.filter(pl.lit(value=False))
-        said = reasons_left_out(published, again) if there else {}
-        found.append(side_by_side(published, runs, left_out=said))
+        reasons = reasons_left_out(published, again) if there else {}
+        found.append(side_by_side(published, runs, left_out=reasons))
     return pl.concat(found)
 
 

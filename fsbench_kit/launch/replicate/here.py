@@ -95,12 +95,12 @@ def left_out(published: Dataset, folder: Path) -> dict[str, str]:
     """
     known_as = {image["name"]: image["name"] for image in images(published)}
     known_as |= {table["name"]: table["tool"] for table in workloads(published).tables}
-    said = {}
+    sentences = {}
     for line in launch_notes(folder):
         if (found := _LEFT_OUT.match(line)) is not None and found["name"] in known_as:
             name = known_as[found["name"]]
-            said[name] = f"{name} was not run: {found['why']}."
-    return said
+            sentences[name] = f"{name} was not run: {found['why']}."
+    return sentences
 
 
 _LEFT_OUT: Final = re.compile(

@@ -24,8 +24,8 @@ LEAST: Final = 128 * _MIB
 
 def memory_of(dataset: Dataset) -> int | None:
     """Return the smallest memory of a dataset's machines."""
-    told = effective(dataset.settings).filter(key="memory")["value"].unique()
-    return min((size for text in told if (size := capacity(text)) is not None), default=None)
+    stated = effective(dataset.settings).filter(key="memory")["value"].unique()
+    return min((size for text in stated if (size := capacity(text)) is not None), default=None)
 
 
 def memory_share(workload: Workload, memory: int | None) -> float | None:

@@ -97,8 +97,8 @@ def _refused(mkfs: Command, size: int) -> str | None:
         with Path(folder, IMAGE).open("wb") as image:
             image.truncate(size)
         answer = asked(*mkfs, folder=Path(folder))
-    said, _, _ = (answer.stderr or answer.stdout).partition("Usage:")
-    why = "; ".join(line.strip() for line in said.splitlines() if line.strip())
+    errors, _, _ = (answer.stderr or answer.stdout).partition("Usage:")
+    why = "; ".join(line.strip() for line in errors.splitlines() if line.strip())
     return f"{mkfs[0]} refuses an image of {humanise(size, 'B')}: {why}" if answer.returncode else None
 
 

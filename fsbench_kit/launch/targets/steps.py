@@ -277,11 +277,14 @@ def run_step(
 
 def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
     program, environment = find_program(argv[0]) or argv[0], program_environment()
-    with chdir(folder), os.fdopen(os.memfd_create("output"), "w+", encoding="utf-8", errors="replace") as said:
+    with (
+        chdir(folder),
+        os.fdopen(os.memfd_create("output"), "w+", encoding="utf-8", errors="replace") as output_file,
+    ):
         files = (
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, said.fileno(), 1),
-            (os.POSIX_SPAWN_DUP2, said.fileno(), 2),
+            (os.POSIX_SPAWN_DUP2, output_file.fileno(), 1),
+            (os.POSIX_SPAWN_DUP2, output_file.fileno(), 2),
         )
         # Timed until the process ends, hence no subprocess.run, which adds 0.3 ms of its own.
         start = time.perf_counter()
@@ -296,8 +299,8 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
         if not in_time:
             os.kill(process, signal.SIGKILL)
         _, status, used = os.wait4(process, 0)
-        said.seek(0)
-        output = said.read() if in_time else f"did not finish within {_TIMEOUT:g} s"
+        output_file.seek(0)
+        output = output_file.read() if in_time else f"did not finish within {_TIMEOUT:g} s"
     step = Step(argv, output, elapsed, used.ru_utime, used.ru_stime, used.ru_minflt, used.ru_majflt)
     return step, bool(in_time) and status == 0
 

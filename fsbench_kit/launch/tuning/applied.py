@@ -96,8 +96,8 @@ def applied(
         if tuning.memory_limit is not None:
             group = stack.enter_context(memory.limited(tuning.memory_limit, name, servers))
             words = (*group.enter, *words)
-        told = {key: str(value) for key, value in tuning.values.items() if key not in kernel.KNOBS}
-        yield Applied(words, told | kernel.settings(), group)
+        values_set = {key: str(value) for key, value in tuning.values.items() if key not in kernel.KNOBS}
+        yield Applied(words, values_set | kernel.settings(), group)
 
 
 def pinned(cpu_list: str) -> tuple[str, ...]:

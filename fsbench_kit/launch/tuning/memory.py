@@ -103,8 +103,8 @@ def _users(folder: Path) -> str:
     names = {
         process: _read(Path("/proc", process, "comm")).strip() for process in _read(folder / _PROCESSES).split()
     }
-    said = ", ".join(f"{process} ({name})" for process, name in names.items() if name)
-    return f" by process {said}" * bool(said)
+    listed = ", ".join(f"{process} ({name})" for process, name in names.items() if name)
+    return f" by process {listed}" * bool(listed)
 
 
 def _make(name: str) -> tuple[Path, Path]:

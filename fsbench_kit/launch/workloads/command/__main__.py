@@ -38,7 +38,7 @@ def main(figures: str, log: str, directory: str, *command: str) -> int:
     wanted = json.loads(Path(figures).read_text(encoding="utf-8"))
     lines = [
         f"fsbench command 1: {shlex.join(command)}".replace("\n", " "),
-        *(f"figure {name}: {said}" for name, said in found(wanted, Path("stdout.txt"), Path("stderr.txt"))),
+        *(f"figure {name}: {text}" for name, text in found(wanted, Path("stdout.txt"), Path("stderr.txt"))),
         f"elapsed: {elapsed:.6f} s, sync: {synced:.6f} s",
         f"user: {used.ru_utime:.6f} s, system: {used.ru_stime:.6f} s",
         f"memory: {used.ru_maxrss} KiB",

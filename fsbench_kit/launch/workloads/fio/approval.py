@@ -32,8 +32,10 @@ def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
     answer = _ask(["--parse-only", *flags, *(["-"] if job is not None else [])], job or "")
     if answer is None or answer.returncode == 0:
         return ()
-    said = dict.fromkeys(line.strip().removeprefix("fio: ") for line in answer.stderr.splitlines() if line.strip())
-    return tuple(line for line in said if not _CONSEQUENCE.match(f"fio: {line}")) or (
+    errors = dict.fromkeys(
+        line.strip().removeprefix("fio: ") for line in answer.stderr.splitlines() if line.strip()
+    )
+    return tuple(line for line in errors if not _CONSEQUENCE.match(f"fio: {line}")) or (
         f"it ends with exit code {answer.returncode}",
     )
 
@@ -53,7 +55,7 @@ def whole_part(key: str, value: str) -> str | None:
 def _ask(flags: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str] | None:
     """Run fio with the given standard input; return ``None`` if it is not installed or does not answer."""
     try:
-        return asked("fio", *flags, timeout=_TIMEOUT, said=text)
+        return asked("fio", *flags, timeout=_TIMEOUT, stdin=text)
     except (OSError, subprocess.TimeoutExpired):
         return None  # the run will show the error
 

@@ -83,8 +83,8 @@ class Job:
         return len(self.names) or self._number("nrfiles")
 
     def _number(self, key: str) -> int:
-        said = self.options.get(key, "1")
-        return max(1, int(said)) if said.isdecimal() else 1
+        text = self.options.get(key, "1")
+        return max(1, int(text)) if text.isdecimal() else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ def lines(text: str) -> Iterator[Line]:
     """
     for number, whole in enumerate(text.splitlines(), 1):
         match = _LINE.match(whole)
-        said = match[0].strip() if match is not None else ""
-        if said.startswith("["):
-            yield Line(number, said, section=said[1:].partition("]")[0])
-        elif re.match(r"include\s", said):
-            yield Line(number, said, key="include", value=said[7:].strip())
-        elif said:
-            key, _, value = said.partition("=")
-            yield Line(number, said, key=key.strip(), value=value.strip())
+        line = match[0].strip() if match is not None else ""
+        if line.startswith("["):
+            yield Line(number, line, section=line[1:].partition("]")[0])
+        elif re.match(r"include\s", line):
+            yield Line(number, line, key="include", value=line[7:].strip())
+        elif line:
+            key, _, value = line.partition("=")
+            yield Line(number, line, key=key.strip(), value=value.strip())
 
 
 def read(text: str) -> list[Job]:
