@@ -264,7 +264,7 @@ def again_after_a_change(inputs: Inputs) -> Sides:
     return Sides(lambda: fsb.read(folder), work)
 
 
-@row("two processes, started for it, 8,000 mixed logs", "one", 0.6, clock="wall")
+@row("two processes, 8,000 mixed logs", "one", 0.6, clock="wall")
 def two_processes(inputs: Inputs) -> Sides:
     if inputs.share == QUICK:
         raise NotHereError("so few files take less time than a process to start; they are read in one")
@@ -272,17 +272,17 @@ def two_processes(inputs: Inputs) -> Sides:
     folder = inputs.logs(MIXED, 8000, change=another_run)
 
     def work() -> object:
-        with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as executor:
+        with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as executor:
             return fsb.read(folder, executor=executor, cache=False)
 
     return Sides(lambda: fsb.read(folder, cache=False), work)
 
 
-@row("reading in bulk, 10,000 mixed logs (linear is 10)", "1,000 of them", 11, memory=of_400_mb)
+@row("reading in bulk, 20,000 mixed logs in two processes (linear is 10)", "2,000 of them", 11, memory=of_400_mb)
 def bulk(inputs: Inputs) -> Sides:
     if inputs.share == QUICK:
-        raise NotHereError("so few files are one chunk; --large shows 10,000 and 100,000")
-    paths = sorted(inputs.logs((*MIXED, without_bins(json_plus(1))), 11_000).iterdir())
+        raise NotHereError("so few files are one chunk; --large shows 20,000 and 200,000")
+    paths = sorted(inputs.logs((*MIXED, without_bins(json_plus(1))), 22_000).iterdir())
     few = len(paths) // 11 or 1
     return Sides(
         lambda: fsb.ingest(paths[:few], to=inputs.folder / "few"),

@@ -30,14 +30,14 @@ def read(
 def read_by(
     paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
 ) -> fsb.Dataset:
-    """Read logs, in worker processes where there are many; the processes start with the first log."""
+    """Read logs, in worker processes beside this one where there are many."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     number = jobs or os.cpu_count() or 1
     if number == 1:
         return fsb.read(inputs(paths), names=names, assume=assume)
-    with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
+    with ProcessPoolExecutor(number - 1, mp_context=get_context("forkserver")) as executor:
         return fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
 
 

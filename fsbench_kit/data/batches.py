@@ -18,6 +18,7 @@ import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
 from fsbench_kit.data.files import Stamp, descriptor_of, opened
+from fsbench_kit.data.sharing import shared
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
 from fsbench_kit.formats import FORMATS, clean, fio_formats, name
 from fsbench_kit.formats.clean import CleanLogs
@@ -82,12 +83,14 @@ def read_files(files: Sequence[File], executor: Executor | None = None) -> list[
     """Read files; a file that cannot be read gets a diagnostic. An executor reads batches in parallel."""
     size = sum(0 if file.stamp is None else file.stamp.size for file in files)
     is_enough = len(files) >= ENOUGH or size >= ENOUGH_BYTES
-    alone = executor is None or not is_enough or any(file.open is not None for file in files)
-    # Every batch first reads some logs of each kind one by one, so batches are as large as possible.
-    share = len(files) if alone else -(-len(files) // (os.cpu_count() or 1))
-    batches = list(_batches(files, min(TOGETHER, share)))
-    each = map(read_batch, batches) if executor is None or alone else executor.map(read_batch, batches)
-    return [read for some, batch in zip(batches, each, strict=True) for read in batch.files(len(some))]
+    if executor is None or not is_enough or any(file.open is not None for file in files):
+        batches = list(_batches(files, TOGETHER))
+        return [read for some in batches for read in read_batch(some).files(len(some))]
+    processors = os.cpu_count() or 1
+    number = min(max(len(files) // _SHARE, size // _SHARE_BYTES, processors), 4 * processors)
+    batches = list(_batches(files, min(TOGETHER, -(-len(files) // number))))
+    found = dict(shared(executor, processors, read_batch, ((some,) for some in batches)))
+    return [read for number, some in enumerate(batches) for read in found[number].files(len(some))]
 
 
 TOGETHER: Final = 4096
@@ -99,6 +102,10 @@ _BYTES: Final = 2**26
 ENOUGH: Final = 3000
 ENOUGH_BYTES: Final = 2**25
 """Below both limits, files are not handed to an executor: starting a process would take longer than reading."""
+
+_SHARE: Final = 1000
+_SHARE_BYTES: Final = 2**24
+"""How much a process should read at a time: every batch first reads some logs of each kind one by one."""
 
 
 def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:

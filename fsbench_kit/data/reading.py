@@ -63,8 +63,8 @@ def read(
         What you know and no log states: ``{"fio_version": "3.1"}`` for latency logs of fio without a report,
         columns of runs, or settings. It is marked as assumed, and anything stated elsewhere takes precedence.
     executor
-        An executor that reads many files in parallel, such as
-        ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
+        An executor that reads many files in parallel with this process, such as
+        ``ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("forkserver"))``.
     cache
         Whether to take files that were read before and are unchanged from the cache; see ``docs/data.md``.
 

@@ -2,11 +2,11 @@
 
 import copy
 import json
-import math
 import os
 import pickle
 import random
 import re
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -145,24 +145,26 @@ def test_an_executor_reads_the_same(
 def test_each_processor_reads_its_share_at_one_go(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In every batch some logs of each kind are read one by one before the others are.
 
-    They are few, and large.
+    The files are few, and large. This process reads one share of them, and the executor the others.
     """
     size = sum(path.stat().st_size for path in logs.iterdir())
     monkeypatch.setattr(batches, "ENOUGH_BYTES", size, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    handed = []
+    shares = []
+    read_batch = batches.read_batch
 
-    class Counted(ThreadPoolExecutor):
-        def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
-            handed.append(len(call[1]))
-            return super().submit(*call)
+    def seen(files: list[batches.File]) -> batches.Batch:
+        shares.append((len(files), threading.current_thread() is threading.main_thread()))
+        return read_batch(files)
 
-    with Counted(2) as executor:
+    monkeypatch.setattr(batches, "read_batch", seen)
+    with ThreadPoolExecutor(2) as executor:
         assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
+        assert sorted(number for number, _ in shares) == [7, 9, 9]
+        assert {is_here for _, is_here in shares} == {True, False}
         monkeypatch.setattr(batches, "ENOUGH_BYTES", size + 1)
         assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
-    assert len(handed) == 3
-    assert handed[0] == handed[1] == math.ceil(sum(handed) / 3)
+    assert shares[3:] == [(25, True)]
 
 
 def test_large_files_are_read_in_smaller_batches(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fsbench_kit.data.processes import processes
+from fsbench_kit.data.sharing import shared
 from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def reader(executor: Executor | None, chunks: int) -> Iterator[Each]:
     """Yield a function that works on chunks: in an executor, or in one process per processor with this one."""
     others = min(chunks, len(os.sched_getaffinity(0))) - 1
     if executor is not None:
-        yield partial(_elsewhere, executor, _AT_ONCE)
+        yield partial(_elsewhere, executor, _AT_ONCE, is_here_too=False)
     elif others:
         with processes(others, {"POLARS_MAX_THREADS": "1"}) as own:
             yield partial(_elsewhere, own, 2 * others, is_here_too=True)
@@ -52,24 +52,10 @@ def _elsewhere(
     work: Callable[..., T],
     of: Iterable[tuple[Any, ...]],
     *,
-    is_here_too: bool = False,
+    is_here_too: bool,
 ) -> Iterator[tuple[int, T]]:
-    """Work in an executor, and optionally in this process too; the queue is bounded because it is in memory."""
-    waiting = iter(enumerate(of))
-    running: dict[Future[T], int] = {}
     try:
-        while True:
-            # This process takes its own chunk first, so that two chunks are not queued elsewhere.
-            own = next(waiting, None) if is_here_too else None
-            for number, arguments in islice(waiting, at_once - len(running)):
-                running[executor.submit(work, *arguments)] = number
-            if own is not None:
-                yield own[0], work(*own[1])
-            elif not running:
-                return
-            timeout = None if own is None else 0
-            for future in wait(running, timeout, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
+        yield from shared(executor, at_once, work, of, is_here_too=is_here_too)
     except BrokenExecutor as error:
         raise InputError(
             "a process that was to read ended",
