@@ -1,11 +1,11 @@
-"""Notebooks as programs: their parameters, and how many of them are run, with a record of each run.
+"""Notebooks as programs: checks their parameters, runs them, and records each run.
 
-`parameters` says what a notebook can be given, and `files` reads that from it; `display` begins a notebook and
-shows its findings; `jobs` says what is run and what decides its result; `execution` runs one, in one of
-`forked_kernels`, which `fork_server` forks; `schedule` runs many, in any `concurrent.futures.Executor`; `progress`
-shows how far they are.
+`parameters` defines which values a notebook accepts, and `files` reads this from the notebook; `display` sets up a
+notebook and shows its findings; `jobs` describes what to run and what determines the result; `execution` runs one
+notebook, in a kernel from `forked_kernels`, forked by `fork_server`; `schedule` runs many, in any
+`concurrent.futures.Executor`; `progress` shows their progress.
 
-Its names are imported when they are used, because a kernel needs `display` alone.
+Names are imported on first use, because a kernel only needs `display`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""How a notebook begins, and how its charts and findings are shown: live, without a network, in print."""
+"""Sets up a notebook, and displays charts and findings: live, without a network, and in print."""
 
 from __future__ import annotations
 
@@ -22,31 +22,29 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset, LazyDataset
 
 VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
-"""What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
+"""The type that JupyterLab's own renderer handles; it also draws specifications of Vega-Lite 6."""
 FINDING_MIME: Final = "application/vnd.fsbench.finding"
 EFFECTS_MIME: Final = "application/vnd.fsbench.effects+json"
 FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
 DRAWN_LATER: Final = "ChartsDrawnLater"
-"""The section of a kernel's configuration that says that `draw` draws its charts."""
+"""The section of a kernel's configuration that leaves drawing its charts to `draw`."""
 FACETS: Final = ("study", "tool", "filesystem", "verdict")
-"""By what the index of a report can be filtered."""
+"""What the index of a report can be filtered by."""
 
 
 def setup() -> None:
-    """Begin a notebook: check its parameters, work in the project's root, and have Altair draw as this kit does.
+    """Set up a notebook: check its parameters, change to the project's root, and register this kit's renderer.
 
-    In a report the notebook works where the report was asked for.
-
-    A single item becomes a list where a parameter is a list.
-    The renderer needs no network: JupyterLab draws the chart live, whatever cannot do that shows the image, and a
-    terminal shows the chart's description.
+    In a report, the notebook keeps the working directory of the report. If a parameter is a list, a single item
+    becomes a list of one. The renderer needs no network: JupyterLab draws charts live, other front ends show the
+    image, and a terminal shows the chart's description.
 
     Raises
     ------
     RequestError
-        If papermill gave a parameter that the notebook does not have, or one has a value of another type.
+        If papermill passed a parameter that the notebook does not have, or a value of the wrong type.
     """
-    import altair as alt  # noqa: PLC0415  # what makes pages of notebooks draws no charts of its own
+    import altair as alt  # noqa: PLC0415  # rendering pages does not need it
     from IPython import get_ipython  # noqa: PLC0415
 
     renderer, is_report = mimebundle, False
@@ -64,7 +62,7 @@ def setup() -> None:
 
 
 def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
-    """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
+    """Return a Vega-Lite specification in all forms that a notebook displays and stores."""
     return {**_undrawn(spec), "image/png": base64.b64encode(png(spec)).decode("ascii")}
 
 
@@ -73,7 +71,7 @@ def _undrawn(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
 
 
 def draw(node: Any) -> None:
-    """Draw the charts of a notebook, wherever in it they are, of which there is no image yet."""
+    """Add the images of all charts in a notebook that have none yet."""
     match node:
         case list():
             for item in node:
@@ -87,20 +85,20 @@ def draw(node: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a notebook found: a sentence, or several of which the first is the headline.
+    """What a notebook found: one sentence, or several of which the first is the headline.
 
-    The index of a report quotes them.
+    The index of a report quotes it.
 
     Attributes
     ----------
     text
-        Plain text. It may hold names from logs, and is shown as it is, never as markup.
+        Plain text. It may contain names from logs, and is never interpreted as markup.
     facets
-        What it is about, for the filters of the index: see `facets`.
+        What it is about, for the filters of the index; see `facets`.
     unfolded
-        Sentences of it that stay in sight, however many come before them.
+        Sentences that stay visible however many precede them.
     effects
-        What `fsbench_kit.notebooks.effects` returned: what another report is held against.
+        The result of `fsbench_kit.notebooks.effects`, which other reports are compared with.
     """
 
     text: str | Sequence[str]
@@ -125,7 +123,7 @@ class Finding:
 
 
 _FIRST: Final = 2
-"""Findings that stay in sight below the first; others are folded, so that the chart is on the first screen."""
+"""How many findings stay visible below the first; others are folded, to keep the chart on the first screen."""
 
 
 def _listed(sentences: Sequence[str]) -> str:
@@ -139,7 +137,7 @@ def facets(dataset: Dataset | LazyDataset, verdicts: pl.DataFrame | None = None)
     Parameters
     ----------
     verdicts
-        A comparison, or any other frame with a column ``verdict``.
+        A comparison, or any other frame with a ``verdict`` column.
     """
     columns = dataset.runs.lazy().select("study", "tool", "filesystem").unique().collect().to_dict()
     if verdicts is not None:

@@ -1,4 +1,4 @@
-"""Runs one notebook by papermill, in a kernel that leaves nothing behind, and writes down how that went."""
+"""Runs one notebook with papermill, in a kernel that leaves nothing behind, and records the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(job: Job, root: Path) -> Manifest:
-    """Run one notebook, and write the executed notebook and the record of its run."""
+    """Run one notebook, and write the executed notebook and the record of the run."""
     before = basis(job, root)
     started_at = datetime.now(UTC)
     job.executed.unlink(missing_ok=True)
@@ -56,7 +56,7 @@ def _did_not_start(error: BaseException) -> bool:
     stop=tenacity.stop_after_attempt(2), retry=tenacity.retry_if_exception(_did_not_start), reraise=True
 )
 def _execute(job: Job, root: Path) -> None:
-    """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
+    """Run the notebook with papermill, which leaves it among the failed notebooks."""
     with kernel_sockets() as sockets:
         papermill.execute_notebook(
             job.source(root),
@@ -66,10 +66,10 @@ def _execute(job: Job, root: Path) -> None:
             progress_bar=False,
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
-            # The kernel's last word would be that it was interrupted, which is how it is ended.
+            # The kernel is ended by an interrupt, and would log this as its last message.
             config=Config(
                 KernelManager=sockets,
-                # What draws charts takes a second to start, and is started once in this process.
+                # Starting the renderer of charts takes a second, so this process does it once.
                 NotebookClient={
                     "kernel_manager_class": "fsbench_kit.notebooks.forked_kernels.ForkedKernelManager",
                     "extra_arguments": ["--IPKernelApp.log_level=CRITICAL", f"--{DRAWN_LATER}.on=True"],
@@ -79,7 +79,7 @@ def _execute(job: Job, root: Path) -> None:
 
 
 def _complete(executed: Path, job: Job) -> None:
-    """Draw the charts of an executed notebook, and take out of it where on this machine it was run."""
+    """Draw the charts of an executed notebook, and remove the paths of this machine from it."""
     notebook = load(executed)
     draw(notebook)
     notebook.metadata.papermill.update(input_path=job.notebook, output_path=job.executed.name)
@@ -89,7 +89,7 @@ def _complete(executed: Path, job: Job) -> None:
 def record(
     job: Job, on: Basis, status: Literal["ok", "failed", "skipped"], error: str | None, started_at: datetime
 ) -> Manifest:
-    """Write down how a run went."""
+    """Write the record of a run, and return it."""
     manifest = Manifest(
         name=job.name,
         source=job.notebook,

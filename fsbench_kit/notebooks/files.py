@@ -1,4 +1,4 @@
-"""Notebooks as files: read without being run, and with them the parameters that they declare."""
+"""Reads notebooks and the parameters that they declare, without running them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PARAMETERS_TAG: Final = "parameters"
 
 
 def read_parameters(notebook: Path) -> dict[str, Parameter]:
-    """Read the parameters of a notebook from the cell that is tagged ``parameters``.
+    """Read the parameters of a notebook from its cell with the tag ``parameters``.
 
     Raises
     ------
     ReportError
-        If the notebook cannot be read, has no such cell, or the cell holds anything but assigned literals.
+        If the notebook cannot be read or has no such cell, or the cell does more than assign literals.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def _parameters_source(notebook: Path) -> str:
 
 
 def check_parameters(notebook: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Hold given parameters against those that a notebook has, and complete them with its defaults.
+    """Check given parameters against those of a notebook, and add its defaults.
 
     Raises
     ------
     RequestError
-        If a name is unknown or a value has another type.
+        If a name is unknown or a value has the wrong type.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""A process that has loaded what notebooks use, and forks itself into kernels.
+"""A process that loads what notebooks use, and forks kernels from itself.
 
     python -m fsbench_kit.notebooks.fork_server FD
 
-The file descriptor is one end of a pair of sockets. Each message on it is a request, with the descriptor of a
-connection on which the kernel's process is told, and later its exit status. If a connection is closed, its kernel
-is killed; if the pair is, this process ends, and with it all kernels.
+The file descriptor is one end of a socket pair. Each message on it is a request, with the descriptor of a
+connection over which the id of the kernel's process is returned, and later its exit status. If this connection is
+closed, the kernel is killed; if the socket pair is closed, this process ends, and all kernels with it.
 
-A fork has none of the threads of its parent, but all the locks that they held. So only what starts no thread is
-loaded here, which leaves out Polars, and with it most of fsbench_kit; and where there is a thread all the same,
+A forked process has none of its parent's threads, but all locks that they held. Therefore only packages that start
+no thread are loaded here, which excludes Polars and most of fsbench_kit; and if there is a thread nevertheless,
 nothing is forked.
 """
 
@@ -34,14 +34,14 @@ LOADED: Final = (
     "altair",
     "numpy.ma",
     "psutil",
-    "pydantic.main",  # pydantic alone loads nothing before it is used
+    "pydantic.main",  # the package itself loads nothing before its first use
     "pydantic.types",
     "rich.console",
     "rich.table",
     "scipy.special",
 )
 LARGEST: Final = 1_000_000
-"""A request has no more bytes."""
+"""The maximum size of a request in bytes."""
 
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
@@ -53,12 +53,12 @@ class _Kernel(NamedTuple):
 
 
 def main() -> None:
-    """Load, and fork until nobody can ask for it any more."""
+    """Load the packages, and fork kernels until the socket pair is closed."""
     requests = socket.socket(fileno=int(sys.argv[1]))
     for name in LOADED:
         import_module(name)
     gc.collect()
-    gc.freeze()  # what is loaded stays shared
+    gc.freeze()  # what is loaded stays shared between processes
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         return
     kernels: list[_Kernel] = []
@@ -68,7 +68,7 @@ def main() -> None:
             if kernel.ended in ready:
                 kernels.remove(kernel)
                 _bury(kernel)
-            elif kernel.line in ready:  # which is closed: nobody waits for it
+            elif kernel.line in ready:  # the connection was closed
                 os.kill(kernel.pid, signal.SIGKILL)
         if requests in ready:
             message, descriptors, _, _ = socket.recv_fds(requests, LARGEST, 1)
@@ -91,13 +91,13 @@ def main() -> None:
 def _bury(kernel: _Kernel) -> None:
     _, status = os.waitpid(kernel.pid, 0)
     os.close(kernel.ended)
-    with suppress(OSError):  # nobody waits for it
+    with suppress(OSError):  # the connection was closed
         kernel.line.send(os.waitstatus_to_exitcode(status))
     kernel.line.close()
 
 
 def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Do in this process what ``python -m ipykernel_launcher`` does in a new one."""
+    """Run ``python -m ipykernel_launcher`` in this process."""
     server = os.getppid()
     os.setsid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -107,7 +107,7 @@ def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -
     os.environ.clear()
     os.environ.update(environment, JPY_PARENT_PID=str(server))
     if (numpy := sys.modules.get("numpy.random")) is not None:
-        numpy.seed()  # or the kernels of one server would draw the same numbers
+        numpy.seed()  # otherwise all kernels would draw the same random numbers
     sys.argv = [LAUNCHER, *arguments]
     sys.path[0] = folder
     runpy.run_module(LAUNCHER, run_name="__main__", alter_sys=True)

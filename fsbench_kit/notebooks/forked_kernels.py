@@ -1,4 +1,4 @@
-"""Kernels that a process forks which has loaded what they need; an ordinary kernel where that cannot be."""
+"""Kernels forked by a process that has loaded what they need; ordinary kernels if forking is impossible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SERVER: Final = "fsbench_kit.notebooks.fork_server"
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts kernels by `_ForkedProvisioner`."""
+    """Starts kernels with `_ForkedProvisioner`."""
 
     async def _async_pre_start_kernel(self, **options: Any) -> tuple[list[str], dict[str, Any]]:
         if self.provisioner is None:
@@ -38,7 +38,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
 
 class _ForkedProvisioner(LocalProvisioner):
-    """Has the kernel forked, if it is one of this Python."""
+    """Forks kernels of this Python; starts others as usual."""
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
         forked = _fork(cmd, options) if cmd[:3] == [sys.executable, "-m", LAUNCHER] else None
@@ -51,7 +51,7 @@ class _ForkedProvisioner(LocalProvisioner):
 
 
 class _Forked:
-    """A kernel's process, with what is asked of a `subprocess.Popen`."""
+    """The process of a kernel, with the part of the interface of `subprocess.Popen` that is used."""
 
     stdin = stdout = stderr = None
 
@@ -69,7 +69,7 @@ class _Forked:
         if self.returncode is None:
             try:
                 self.returncode = self._line.recv()
-            except (EOFError, OSError):  # the server has ended, and the kernel with it
+            except (EOFError, OSError):  # the server ended, and its kernels with it
                 self.returncode = -signal.SIGKILL
             self._line.close()
         return self.returncode
@@ -87,7 +87,7 @@ class _Forked:
 
 
 def _fork(command: list[str], options: dict[str, Any]) -> _Forked | None:
-    """Have a kernel forked; ``None`` where that cannot be."""
+    """Request a forked kernel; return ``None`` if that is impossible."""
     environment = options.get("env") or dict(os.environ)
     request = {
         "arguments": command[3:],
@@ -111,7 +111,7 @@ _STARTING: Final = Lock()
 
 
 def _server() -> socket.socket | None:
-    """Return the line to the server of this process."""
+    """Return the connection to the server of this process."""
     with _STARTING:
         return _started()
 
@@ -126,7 +126,7 @@ def _started() -> socket.socket | None:
             [sys.executable, "-m", SERVER, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
-            # BLAS starts its threads when it is loaded.
+            # BLAS would start threads when it is loaded.
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
             start_new_session=True,
         )

@@ -1,4 +1,4 @@
-"""What is run, all that decides its result, and the record that a run leaves."""
+"""What to run, what determines its result, and the record of a run."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Job:
     Attributes
     ----------
     name
-        Its name among the jobs that are run together, and that of its files.
+        Its name, unique among the jobs that are run together; its files have it too.
     notebook, out
-        The notebook, from the root or else from what comes with the package; the folder in which the run is
-        written down.
+        The path of the notebook, relative to the root, or the name of one that comes with the package; and the
+        folder for its files.
     parameters
-        Those that are not to have their default.
+        The parameters that differ from their defaults.
     after
-        The names of jobs that have to succeed first.
+        The names of the jobs that have to succeed first.
     makes
-        Files and folders, from the project's root, that the notebook writes.
+        The files and folders that the notebook writes, relative to the project's root.
     alone
-        Whether no other may run at the same time: it measures this machine.
+        Whether no other job may run at the same time, because it measures this machine.
 
     Examples
     --------
@@ -60,27 +60,27 @@ class Job:
     alone: bool = False
 
     def source(self, root: Path) -> Path:
-        """Where the notebook is."""
+        """Return the path of the notebook."""
         return found(self.notebook, root)
 
     @property
     def executed(self) -> Path:
-        """Where the executed notebook is, if the run succeeded."""
+        """The path of the executed notebook, if the run succeeded."""
         return self.out / "notebooks" / f"{self.name}.ipynb"
 
     @property
     def failed(self) -> Path:
-        """Where the notebook is, as far as it got, if the run failed."""
+        """The path of the partly executed notebook, if the run failed."""
         return self.out / "failed" / f"{self.name}.ipynb"
 
     @property
     def manifest(self) -> Path:
-        """Where the record of the run is."""
+        """The path of the record of the run."""
         return self.out / "manifests" / f"{self.name}.json"
 
 
 class Basis(BaseModel):
-    """All that decides what a notebook says. Where it is the same as before, the notebook need not run again.
+    """Everything that determines the result of a notebook. If it is unchanged, the notebook need not run again.
 
     Attributes
     ----------
@@ -89,13 +89,13 @@ class Basis(BaseModel):
     package
         SHA-256 of fsbench_kit.
     versions
-        Of Python and of the packages whose results end up in a report.
+        The versions of Python and of the packages that affect a report.
     parameters
         All parameters with their values.
     files
-        SHA-256 of each file that a parameter names, also through a folder that it is in, before the run.
+        Path -> SHA-256 of each file that a parameter names, directly or by its folder, before the run.
     made
-        The same of what the notebook makes, after the run; ``None`` for what is not there.
+        Path -> SHA-256 of each file that the notebook makes, after the run; ``None`` if it does not exist.
 
     Examples
     --------
@@ -120,9 +120,9 @@ class Manifest(BaseModel):
     Attributes
     ----------
     status
-        ``skipped`` where a job that has to come first did not succeed.
+        ``skipped`` if a job that has to precede it did not succeed.
     error
-        What went wrong, for people.
+        What went wrong, as a sentence for readers.
     duration
         Seconds.
 
@@ -148,7 +148,7 @@ class Manifest(BaseModel):
 
 
 def basis(job: Job, root: Path) -> Basis:
-    """Take stock of all that decides what a notebook says."""
+    """Return everything that determines the result of a notebook."""
     parameters = check_parameters(job.source(root), job.parameters)
     cells = json.dumps([[cell.cell_type, cell.source] for cell in load(job.source(root)).cells])
     made = made_by(job, root)
@@ -169,14 +169,14 @@ def _package() -> str:
 
 
 def made_by(job: Job, root: Path) -> dict[str, str | None]:
-    """Return the SHA-256 of each file that a job makes, and ``None`` for what it was to make and is not there."""
+    """Return the SHA-256 of each file that a job makes, and ``None`` for those that do not exist."""
     return dict.fromkeys(path for path in job.makes if not (root / path).exists()) | inventory(root, job.makes)
 
 
 def inventory(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of each file that is named, or is in a folder that is named, in the order of their names.
+    """Return the SHA-256 of each of the given files, and of each file in the given folders, ordered by name.
 
-    Hidden files, reports and what Python compiles are no data.
+    Hidden files, reports and Python's bytecode are left out.
     """
     return {
         str(Path(path) / file.relative_to(root / path)): _sha256(file)
@@ -194,7 +194,7 @@ def _files(path: Path) -> Iterator[Path]:
             named = (Path(folder, name) for name in files if not name.startswith("."))
             yield from (file for file in named if file.is_file())
     except (OSError, ValueError):
-        return  # a text that cannot be the name of a file
+        return  # the text cannot be the name of a file
 
 
 def _may_have_data(folder: Path) -> bool:
@@ -207,7 +207,7 @@ def _sha256(file: Path) -> str:
 
 
 def _paths_in(values: Iterable[Any]) -> Iterator[str]:
-    """Yield the strings in parameters that can be paths: those with a slash."""
+    """Yield the strings in parameters that may be paths because they contain a slash."""
     for value in values:
         if isinstance(value, str) and "/" in value:
             yield value

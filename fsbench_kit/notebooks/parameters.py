@@ -1,7 +1,7 @@
-"""What a notebook can be given: literals that a cell assigns to names, and the values that these names may have.
+"""The parameters of a notebook: the names that a cell assigns literals to, and the values that they accept.
 
-`fsbench_kit.notebooks` asks this of a notebook before a kernel starts, and `display.setup` inside the kernel:
-papermill itself only warns of a name that a notebook does not have, and never looks at types.
+They are checked before a kernel starts, and by `display.setup` inside the kernel: papermill itself only warns of
+unknown names, and never checks types.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a notebook: its default, and the type that its values have to have."""
+    """A parameter of a notebook, with its default and the type of its values."""
 
     name: str
     default: Any
@@ -33,8 +33,8 @@ class Parameter:
 def declared(source: str, file: Path | None = None) -> dict[str, Parameter]:
     """Read the parameters that a cell declares.
 
-    The cell assigns a literal to each name. The type is that of the annotation (``data: list[str] = [...]``), and
-    without one that of the default.
+    The cell assigns a literal to each name. The type is that of the annotation (``data: list[str] = [...]``), or
+    else that of the default.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def declared(source: str, file: Path | None = None) -> dict[str, Parameter]:
     Raises
     ------
     ReportError
-        If the cell holds anything else.
+        If the cell contains anything else.
     """
     try:
         tree = ast.parse(source)
@@ -73,7 +73,7 @@ _TYPE_NAMES: Final = {"str": str, "int": int, "float": float, "bool": bool, "lis
 
 
 def _parameter(statement: ast.stmt) -> Parameter:
-    """Read an assignment of a literal; anything else is a ValueError."""
+    """Read an assignment of a literal; raise ValueError for anything else."""
     match statement:
         case ast.AnnAssign(target=ast.Name(name), annotation=annotation, value=ast.expr() as value):
             return Parameter(name, ast.literal_eval(value), _annotated(annotation))
@@ -107,19 +107,19 @@ def _kind_of(default: object) -> Any:
 
 
 def _list_of(item: Any) -> Any:
-    """Return the type of a list that may be given as its only item: ``papermill -p`` cannot give lists."""
+    """Return the type of a list that also accepts a single item: ``papermill -p`` cannot pass lists."""
     return Annotated[list[item], BeforeValidator(lambda given: given if isinstance(given, list) else [given])]
 
 
 def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path | None = None) -> dict[str, Any]:
-    """Hold given parameters against those that a notebook has, and complete them with its defaults.
+    """Check given parameters against those of a notebook, and add its defaults.
 
-    Where a list is meant, a single item is a list of one.
+    If a parameter is a list, a single item becomes a list of one.
 
     Parameters
     ----------
     known
-        What the notebook declares.
+        The parameters that the notebook declares.
     given
         Name -> value.
     file
@@ -128,7 +128,7 @@ def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path
     Raises
     ------
     RequestError
-        If a name is unknown or a value has another type.
+        If a name is unknown or a value has the wrong type.
     """
     for name in given:
         if name not in known:
@@ -152,15 +152,15 @@ def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path
 
 
 def of_kernel(inputs: Sequence[str]) -> tuple[dict[str, Parameter], list[str]]:
-    """Return what the notebook in a kernel declares, and the names that papermill gave to it.
+    """Return the parameters of the notebook in a kernel, and the names of those that papermill passed.
 
-    A kernel does not know its notebook, but it keeps the code that it has run. A cell declares parameters if it
-    says of what type they are, or if papermill's own cell comes next. Without such a cell, nothing is known.
+    A kernel does not know its notebook, but keeps the code that it has run. A cell declares parameters if it has
+    type annotations, or if the next cell is the one that papermill adds. Without such a cell, nothing is known.
 
     Parameters
     ----------
     inputs
-        The code of each cell that was run, in this order.
+        The code of the cells that were run, in order.
     """
     known: dict[str, Parameter] = {}
     given: list[str] = []
@@ -175,7 +175,7 @@ def of_kernel(inputs: Sequence[str]) -> tuple[dict[str, Parameter], list[str]]:
 
 
 _INJECTED: Final = "# Parameters\n"
-"""How the cell begins that papermill adds below the one with the tag ``parameters``."""
+"""The beginning of the cell that papermill adds below the one with the tag ``parameters``."""
 
 
 def _assigned(source: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shows how far notebooks are: those under way and the time they take on a terminal, plain lines elsewhere."""
+"""Shows the progress of notebooks: running ones and their times on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """So many notebooks are to be run."""
+    """The number of notebooks to run is known."""
 
     jobs: int
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A notebook is under way."""
+    """A notebook started."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A notebook is done; `unchanged` where its last run holds, so that it was not run again."""
+    """A notebook is done; `unchanged` if its last result is still valid and it was not run again."""
 
     manifest: Manifest
     unchanged: bool
@@ -45,7 +45,7 @@ Event = Planned | Started | Ended
 
 @contextmanager
 def shown(console: Console) -> Iterator[Callable[[Event], None]]:
-    """Yield what to give to `run_all` as `progress`.
+    """Yield a function to pass to `run_all` as `progress`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def shown(console: Console) -> Iterator[Callable[[Event], None]]:
     >>> with shown(Console(width=80)) as progress:
     ...     progress(Started("audit"))
     """
-    if not console.is_interactive:  # no terminal, or one that draws nothing
+    if not console.is_interactive:  # no terminal, or one that cannot draw
         yield lambda event: _print(console, event)
         return
     columns = (TimeElapsedColumn(), BarColumn(20), TextColumn("{task.description}", markup=False))
@@ -86,7 +86,7 @@ def _print(console: Console, event: Event) -> None:
 
 
 def describe(event: Event) -> str | None:
-    """Say an event in a line, or return ``None`` where a log need not hold it."""
+    """Describe an event in one line; return ``None`` if it is not worth a line in a log."""
     match event:
         case Planned():
             return counted(event.jobs, "notebook")

@@ -1,4 +1,4 @@
-"""Runs many notebooks: each when those before it have succeeded, as many at once as there is room for."""
+"""Runs many notebooks, each after those that it depends on, and as many in parallel as possible."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ def run_all(
     fresh: bool = False,
     progress: Callable[[Event], None] = lambda _: None,
 ) -> dict[str, Manifest]:
-    """Run notebooks, each as soon as those before it have succeeded, and those that can be at the same time.
+    """Run notebooks, each as soon as those that it depends on have succeeded, and otherwise in parallel.
 
-    A notebook of which nothing has changed since it last succeeded is not run again.
+    A notebook is not run again if nothing has changed since it last succeeded.
 
     Parameters
     ----------
     jobs
         What to run.
     root
-        The folder from which all paths are; by default the project's root.
+        The folder that paths are relative to; by default the project's root.
     executor
-        Where to run it; by default in as many processes as there are processors.
+        Where to run the notebooks; by default in one process per processor.
     fresh
-        Whether to run unchanged notebooks as well.
+        Whether to also run unchanged notebooks.
     progress
-        Is told how it goes; `fsbench_kit.notebooks.shown` prints it.
+        A function that is called with each event, such as the one that `fsbench_kit.notebooks.shown` yields.
 
     Returns
     -------
     dict[str, Manifest]
-        By name, in the order of `jobs`. A failed notebook is in there; it is no exception.
+        The record of each run by name, in the order of `jobs`. A notebook that fails raises no exception.
 
     Raises
     ------
     RequestError
-        If a parameter is unknown or of a wrong type, or a job's folder cannot be written. Nothing has been run
-        then.
+        If a parameter is unknown or of the wrong type, or the folder of a job cannot be written. In this case
+        nothing was run.
     ReportError
-        If a process in which notebooks run is killed.
+        If a process that runs notebooks is killed.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def run_all(
         progress(Ended(manifest, unchanged))
 
     with ExitStack() as stack:
-        # What waits in a pool of our own would count as under way.
+        # Jobs waiting in our own pool would be shown as running.
         at_once = len(jobs) if executor else max(1, min(len(jobs), os.cpu_count() or 1))
         pool = executor or stack.enter_context(processes(at_once))
         while order.is_active():
@@ -166,7 +166,7 @@ def _skipped(job: Job, root: Path, done: Mapping[str, Manifest]) -> Manifest | N
 
 
 def _unchanged(job: Job, root: Path) -> Manifest | None:
-    """Return the record of the last run, if it succeeded and nothing has changed since."""
+    """Return the record of the last run if it succeeded and nothing has changed since."""
     try:
         last = Manifest.model_validate_json(job.manifest.read_bytes())
     except (OSError, ValidationError):

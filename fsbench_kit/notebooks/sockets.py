@@ -1,6 +1,6 @@
-"""Folders for the sockets over which kernels are spoken to: files that only this user can open.
+"""Folders for the sockets of kernels, which only the current user can open.
 
-Ports of the machine would be open to all its users.
+Network ports would be open to all users of the machine.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ import psutil
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PREFIX: Final = "fsbench-kernel-"  # followed by the process that made the folder
+_PREFIX: Final = "fsbench-kernel-"  # followed by the id of the process that created the folder
 _LONGEST: Final = 70
-"""Of a path to a folder for temporary files: with a socket's own name, an address may have 107 characters."""
+"""The maximum length of the path of a temporary folder: an address has at most 107 characters, including the
+socket's own name."""
 
 
 @contextmanager
 def kernel_sockets() -> Iterator[dict[str, Any]]:
-    """Yield what a kernel manager is to be configured with; the folder is removed afterwards.
+    """Yield the configuration of a kernel manager, and remove the folder afterwards.
 
-    Folders that were left by processes which were killed are removed first.
+    Folders left behind by killed processes are removed first.
     """
     parent = _parent()
     for folder in parent.glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        with suppress(OSError):  # another one's, or just removed
+        with suppress(OSError):  # it belongs to another user, or was just removed
             if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.geteuid():
                 shutil.rmtree(folder)
     with TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent) as own:
@@ -39,6 +40,6 @@ def kernel_sockets() -> Iterator[dict[str, Any]]:
 
 
 def _parent() -> Path:
-    """Return the folder for temporary files, or where its path is too long for sockets, the system's."""
+    """Return the folder for temporary files, or the system's if its path is too long for sockets."""
     usual = Path(gettempdir())
     return usual if len(str(usual)) <= _LONGEST else Path("/tmp")  # noqa: S108 (a folder of our own is made there)
