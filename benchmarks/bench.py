@@ -3,9 +3,9 @@
     python -m benchmarks.bench [ROW ...] [--quick | --large] [--repeats 3] [--write]
 
 Machines differ, so read the ratios: each is the least time of the work over the least time of its baseline, on the
-same files in the same process. Each row has a process of its own, each repeat fresh files. ``--quick`` makes a
-tenth of them, ``--large`` ten times as many. ``--write`` appends the rows to ``benchmarks/history.jsonl`` and
-writes the page.
+same files in the same process. Each row has a process of its own, each repeat fresh files; short rows are repeated
+more often. ``--quick`` makes a tenth of the files, ``--large`` ten times as many. ``--write`` appends the rows to
+``benchmarks/history.jsonl`` and writes the page.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ HISTORY: Final = Path(__file__).parent / "history.jsonl"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
 ENOUGH: Final = 60
 """A row that took so many seconds is not repeated."""
+BRIEF: Final = 3.0
+OFTEN: Final = 10
+"""A row that took fewer than `BRIEF` seconds so far is repeated `OFTEN` times: short times vary most."""
 
 Result = dict[str, Any]
 """A row as a line of the history has it; keys with nothing to say are left out."""
@@ -79,7 +82,9 @@ def _measured(row: Row, scratch: Path, share: float, repeats: int) -> Result:
     del returned
     clock = _processor if row.clock == "processor" else perf_counter
     times: list[list[float]] = []
-    while len(times) < repeats and sum(map(sum, times)) < ENOUGH:
+    while (spent := sum(map(sum, times))) < ENOUGH:
+        if len(times) >= (OFTEN if spent < BRIEF else repeats):
+            break
         times.append([_took(side, clock) for side in sides(2 + len(times), share)])
     of_baseline, of_work = map(min, zip(*times, strict=True))
     return {"ratio": of_work / of_baseline, "baseline_seconds": of_baseline, "seconds": of_work} | memory
