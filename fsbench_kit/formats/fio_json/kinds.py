@@ -57,6 +57,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
         self._reader = reader
         report, figures = reader.report, reader.figures
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
+        self._remarks = list(reader.remarks())
         self._identity = [(key, number) for key in IDENTITY if isinstance(number := report.content.get(key), int)]
         bins = first.cut.places
         document = report.document
@@ -115,7 +116,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
         """Yield the diagnostics of a document that do not depend on its figures."""
-        return (replace(each, start=0, end=report.end) for each in self._reader.remarks())
+        return (replace(each, start=0, end=report.end) for each in self._remarks)
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
         """Check columns of figures of several documents against each other."""
