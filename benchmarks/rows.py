@@ -307,6 +307,13 @@ def command_line(_: Inputs) -> Sides:
     return Sides(program("python", "-c", "import polars"), program("fsbench", "--help"))
 
 
+@row("fsbench read, 4,000 mixed logs", "fsb.read in a program of its own", 2)
+def reading_by_command(inputs: Inputs) -> Sides:
+    folder = str(inputs.logs(MIXED, 4000, change=another_run))
+    alone = f"import fsbench_kit as fsb; fsb.read({folder!r}, cache=False)"
+    return Sides(program("python", "-c", alone), program("fsbench", "read", folder, "--jobs", "1"))
+
+
 BUNDLED: Final[list[tuple[str, dict[str, Any]]]] = [
     ("02_ingest", {}),
     ("03_compare", {}),

@@ -42,7 +42,8 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     for folders in range(depth):
         names = ["/".join(path.parts[-1 - folders :]) for path in files]
         if len(set(names)) == len(names):
-            whole = ["/".join(path.parts[-1 - folders - _telling(files, folders) :]) for path in files]
+            shown = folders + _telling(files, folders)
+            whole = ["/".join(path.parts[-1 - shown :]) for path in files]
             return _proposal(whole) or _of_folders(files)
     return None
 

@@ -313,6 +313,23 @@ def test_examples_of_folders_are_names_of_files() -> None:
     assert said == {"xfs/fio.json": "xfs", "ext4/fio.json": "ext4"}
 
 
+def test_proposing_a_template_looks_at_each_name_a_few_times() -> None:
+    def looks(number: int) -> int:
+        count = 0
+
+        class Counted(Name):
+            @property
+            def parts(self) -> tuple[str, ...]:
+                nonlocal count
+                count += 1
+                return super().parts
+
+        assert proposed([Counted(f"logs/ext4_run{run}.json") for run in range(number)]) is not None
+        return count
+
+    assert looks(400) == 4 * looks(100)
+
+
 # ---- through the doors
 
 LOG = "real\t0m{seconds}s\nuser\t0m0.250s\nsys\t0m0.100s\n"
