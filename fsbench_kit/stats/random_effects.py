@@ -108,7 +108,8 @@ def _between(y: Floats, error: Floats) -> Floats:
         mean = (weights * y).sum(axis=-1) / weights.sum(axis=-1)
         squares = np.square(y - mean[..., None])
         excess = (weights * squares).sum(axis=-1) - (k - 1)
-        step = np.where(excess > 0, excess / (np.square(weights) * squares).sum(axis=-1), 0.0)
+        slope = (np.square(weights) * squares).sum(axis=-1)  # 0 if all effects are equal
+        step = np.divide(excess, slope, out=np.zeros_like(excess), where=excess > 0)
         tau = tau + step
         if (step <= 1e-12 * tau).all():
             break

@@ -64,3 +64,8 @@ def test_two_effects_tell_nothing_of_a_third() -> None:
         random_effects([0.1], [0.01])
     with pytest.raises(ValueError, match="above 0"):
         random_effects([0.1, 0.2], [0.01, 0.0])
+
+
+def test_equal_effects_have_no_variance_between_them() -> None:
+    found = random_effects([0.2, 0.2, 0.2], [0.01, 0.02, 0.04])
+    assert (found.mean, found.variance) == (pytest.approx(0.2), 0.0)
