@@ -99,3 +99,12 @@ def test_a_metric_that_no_run_has_is_an_error_that_names_those_there_are() -> No
     with pytest.raises(RequestError) as caught:
         charts.run_order(_runs(("ext4", 1.0)), "iops")
     assert "bandwidth" in str(caught.value)
+
+
+def test_of_too_many_runs_an_even_share_of_each_group_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fsbench_kit.charts.order.MOST_ROWS", 10)
+    rates = [("xfs" if i % 4 else "ext4", (100 + i) * MIB) for i in range(24)]
+    spec = spec_of(charts.run_order(_runs(*rates)))
+    drawn = {level: [row["place"] for row in data_of(spec) if row["level"] == level] for level in ("ext4", "xfs")}
+    assert drawn == {"ext4": [1, 13], "xfs": [2, 6, 10, 14, 18, 22]}
+    assert "Shown: one in 3 runs of each cell and group." in explained_of(spec)
