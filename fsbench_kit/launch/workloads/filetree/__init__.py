@@ -18,7 +18,6 @@ removed, and added to the log after the run. The log of a directory has eight ta
 from __future__ import annotations
 
 import sys
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
@@ -173,8 +172,8 @@ class Filetree(BaseWorkload):
         """The size of a tree in whole blocks, with one block per file for its name and inode."""
         return sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
 
-    @cached_property
-    def _lengths(self) -> list[int]:
+    @property
+    def _lengths(self) -> tuple[int, ...]:
         return sizes(self.files, self.smallest, self.largest, self.total)
 
 

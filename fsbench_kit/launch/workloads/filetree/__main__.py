@@ -29,6 +29,7 @@ import os
 import random
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -66,11 +67,12 @@ class Usage(NamedTuple):
         yield f"{task},{filesystem},major_page_faults,{self.major_faults},,,count,"
 
 
-def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> list[int]:
+@lru_cache(16)  # a search takes a quarter of a second, and fitting a plan to its scale asks again and again
+def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> tuple[int, ...]:
     """Return the file sizes of a tree, smallest first.
 
     >>> sizes(3, 1000, 1000000)
-    [3162, 31623, 316228]
+    (3162, 31623, 316228)
     >>> sum(sizes(1000, 1000, 1000000, total=50_000_000)) // 1_000_000
     50
     """
@@ -86,14 +88,14 @@ def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> 
     return _power_law(files, smallest, largest, less)
 
 
-def _power_law(files: int, smallest: int, largest: int, steepness: float) -> list[int]:
+def _power_law(files: int, smallest: int, largest: int, steepness: float) -> tuple[int, ...]:
     """Return quantiles of the density x^-(1 + steepness), which is log-uniform for a steepness of 0."""
     places = [(number + 0.5) / files for number in range(files)]
     ratio = largest / smallest
     if abs(steepness) < 1e-9:
-        return [round(smallest * ratio**place) for place in places]
+        return tuple(round(smallest * ratio**place) for place in places)
     end = ratio**-steepness
-    return [round(smallest * (1 + place * (end - 1)) ** (-1 / steepness)) for place in places]
+    return tuple(round(smallest * (1 + place * (end - 1)) ** (-1 / steepness)) for place in places)
 
 
 def file_name(number: int) -> str:
