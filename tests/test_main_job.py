@@ -149,8 +149,8 @@ def test_a_report_that_is_stopped_leaves_nothing_behind(
         os.killpg(report.pid, ending)  # as a terminal does on Ctrl-C
     else:
         report.send_signal(ending)
-    assert report.wait(30) != 0
-    deadline = time.monotonic() + 30
+    assert report.wait(90) != 0
+    deadline = time.monotonic() + 60
     while (left := _left_behind(project)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert left == []

@@ -5,12 +5,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from fsbench_kit.launch.locks import LOCKS
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +93,8 @@ def installed(root: Path, wheel: Path, tmp_path_factory: pytest.TempPathFactory)
 
         def fsbench(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
             path = f"{home / 'bin'}:{os.environ['PATH']}"
-            environment = {"PATH": path, "HOME": os.environ["HOME"], "FSBENCH_NO_INSTALL": "1"}
+            kept = {name: os.environ[name] for name in ("HOME", LOCKS)}
+            environment = {"PATH": path, "FSBENCH_NO_INSTALL": "1"} | kept
             command = [home / "bin" / "fsbench", *words]
             return subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -168,9 +170,6 @@ def test_all_of_it_launches_and_reports(installed: Callable[..., Fsbench], tmp_p
     assert dry.returncode == 0, dry.stderr
     (tmp_path / "tiny.toml").write_text(PLAN)
     launched = fsbench("launch", "tiny.toml", "--study", "mine", folder=tmp_path)
-    while "another launch is at work" in launched.stderr:  # other tests launch as well
-        time.sleep(5)
-        launched = fsbench("launch", "tiny.toml", "--study", "mine", folder=tmp_path)
     assert launched.returncode == 0, launched.stderr
     assert "smallfiles" in fsbench("read", "raw_results/runs/mine", folder=tmp_path).stdout
     project = tmp_path / "project"

@@ -26,6 +26,7 @@ from fsbench_kit.data.bulk import compaction, plan
 from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
+from tests.waiting import wait_for
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 SYSBENCH = "sysbench-rhel72/rndrd-xfs.txt"
@@ -413,10 +414,7 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
         _, said = process.communicate()
     assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
     assert ("run the same command to continue" in said) == (how == signal.SIGINT)
-    until = time.monotonic() + 10
-    while any(Path(f"/proc/{child}").exists() for child in children):
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
     unfinished = subprocess.run(
         [FSBENCH, "read", "frames"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

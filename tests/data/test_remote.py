@@ -16,6 +16,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.model.errors import InputError
+from tests.ports import free_port
 
 STUDY = "raw_results/published/sysbench-rhel72"
 
@@ -33,16 +34,10 @@ def study(root: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def server(study: Path) -> Iterator[str]:
     """Serve the folder of the study, as a web server does: with a page that lists it."""
-    port = _free_port()
+    port = free_port()
     words = ["-m", "http.server", "--bind", "127.0.0.1", "--directory", str(study.parent), str(port)]
     with _running([sys.executable, *words], port):
         yield f"http://127.0.0.1:{port}"
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager
@@ -217,7 +212,7 @@ def object_server(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     if (server := shutil.which("versitygw")) is None:
         pytest.skip("versitygw is not here: go install github.com/versity/versitygw/cmd/versitygw@latest")
     shutil.copytree(study, tmp_path / "store" / "results" / "2026" / "study")
-    port = _free_port()
+    port = free_port()
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "reader")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of-logs")
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")

@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fsbench_kit.cli import app
+from tests.ports import free_port
 
 NAMES = "{filesystem}_{}.log"
 
@@ -63,9 +64,7 @@ def test_what_cannot_be_read_opens_no_page(tmp_path: Path) -> None:
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    return free_port()
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.remote import Block
 from fsbench_kit.model.errors import InputError
 from tests.command import fsbench
+from tests.ports import free_port
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         (folder / "locks").mkdir(parents=True)
         self.folder = folder
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = found.getsockname()[1]
+        self.port = free_port()
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "key"], check=True)
         (folder / "sshd_config").write_text(CONFIG.format(port=self.port, folder=folder))
         own = ["--uts", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]

@@ -400,7 +400,7 @@ class TestEndedInTheMiddle:
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
     def test_process_that_called_is_signalled(self, underway: Launch, number: signal.Signals) -> None:
         underway.driver.send_signal(number)
-        _, errors = underway.driver.communicate(timeout=30)
+        _, errors = underway.driver.communicate(timeout=90)
         assert underway.driver.returncode == -number
         if number == signal.SIGINT:
             assert errors.rstrip().endswith("KeyboardInterrupt")
@@ -411,7 +411,7 @@ class TestEndedInTheMiddle:
 
     def test_runner_is_asked_to_end(self, underway: Launch) -> None:
         underway.runner.terminate()
-        _, errors = underway.driver.communicate(timeout=30)
+        _, errors = underway.driver.communicate(timeout=90)
         assert "the launch ended unexpectedly after 1 runs" in errors
         underway.assert_all_ended()
         assert scratch_folders(underway.root) == []
@@ -419,7 +419,7 @@ class TestEndedInTheMiddle:
 
     def test_runner_is_killed(self, underway: Launch, make_plan: Callable[..., Plan]) -> None:
         underway.runner.kill()
-        _, errors = underway.driver.communicate(timeout=30)
+        _, errors = underway.driver.communicate(timeout=90)
         assert "the launch ended unexpectedly after 1 runs" in errors
         assert "The next launch removes what this one left behind." in errors
         underway.assert_all_ended()
@@ -437,7 +437,7 @@ class TestEndedInTheMiddle:
             victim.suspend()  # so that none can see another end
         for victim in victims:
             victim.kill()
-        underway.driver.communicate(timeout=30)
+        underway.driver.communicate(timeout=90)
         if underway.kind != "plain":
             underway.assert_all_ended()
         else:  # jobs that fio has forked go on until the next launch of the same kind

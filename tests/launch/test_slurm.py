@@ -20,6 +20,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.launch import hosts
 from tests.command import fsbench
+from tests.ports import free_port
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder = tmp_path / "slurm"
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
-    with socket.socket() as first, socket.socket() as second:
-        for one in (first, second):
-            one.bind(("127.0.0.1", 0))
-        ports = [one.getsockname()[1] for one in (first, second)]
+    ports = [free_port(), free_port()]
     names = {"host": socket.gethostname(), "node": socket.gethostname().partition(".")[0]}
     config = folder / "slurm.conf"
     config.write_text(CONFIG.format(folder=folder, ports=ports, user=getpass.getuser(), **names))

@@ -281,7 +281,7 @@ def test_killed_at_any_moment_the_settings_are_those_from_before(
 ) -> None:
     plan = make_plan(
         target=[IMAGE],
-        workload=[{**NAMED, "command": ["sleep", "5"]}],
+        workload=[{**NAMED, "command": ["sleep", "600"]}],
         tuning={"scheduler": "bfq", "dirty_bytes": "16M", "dirty_expire_centisecs": 777, "memory_limit": "64M"},
     )
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")

@@ -69,7 +69,7 @@ def assert_no_traces(root: Path) -> None:
     eventually(lambda: traces(root) == [], lambda: f"left behind: {traces(root)}")
 
 
-def eventually(holds: Callable[[], bool], otherwise: Callable[[], str], *, seconds: float = 20) -> None:
+def eventually(holds: Callable[[], bool], otherwise: Callable[[], str], *, seconds: float = 60) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():

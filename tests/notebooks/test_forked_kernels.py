@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -18,6 +17,7 @@ from nbformat import v4
 
 from fsbench_kit import notebooks
 from fsbench_kit.notebooks import Job, Manifest
+from tests.waiting import wait_for
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 PARENT = "import os; print(open(f'/proc/{os.getppid()}/cmdline').read().split(chr(0))[2])"
@@ -113,16 +113,10 @@ def test_a_server_ends_with_its_process_and_kernels_with_it(tmp_path: Path) -> N
     for how in (signal.SIGKILL, signal.SIGINT):
         command = [Path(sys.executable).with_name("fsbench"), "report", "report.toml"]
         with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-            until = time.monotonic() + 60
-            while not (pids := _read(tmp_path / "pids")):
-                assert time.monotonic() < until
-                time.sleep(0.05)
+            pids = wait_for(lambda: _read(tmp_path / "pids"))
             assert all(map(_is_running, pids))
             os.kill(process.pid, how)
-        until = time.monotonic() + 10
-        while any(map(_is_running, pids)):
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        wait_for(lambda pids=pids: not any(map(_is_running, pids)))
         (tmp_path / "pids").unlink()
 
 
