@@ -37,9 +37,13 @@ LONGEST = (
     "test_main_job.py",
     "test_replicate.py",
     "test_hosts.py",
+    "test_isolation.py",
     "test_notebooks.py",
-    "test_manual.py",
+    "test_mangling.py",
+    "test_coverage_page.py",
+    "test_page.py",
     "test_wheel.py",
+    "test_manual.py",
 )
 """Files that one worker is busy with for a minute and more."""
 
