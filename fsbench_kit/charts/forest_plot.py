@@ -13,24 +13,25 @@ from fsbench_kit.charts.style import (
     FEW_LEVELS,
     LABEL_LINE,
     REFERENCE,
+    TIMES,
     by_rows,
     captions,
     check_size,
     explained_by,
     in_columns,
-    joined,
     legible,
     nothing,
-    ratio_axis,
     ratio_domain,
     rows_axis,
+    sides,
+    sides_axis,
     told_apart,
 )
 from fsbench_kit.charts.theme import INK, PAPER
 from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.stats.values import checked_log
-from fsbench_kit.tables import findings, percent, summary
+from fsbench_kit.tables import findings, names_of, percent, summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +44,6 @@ _MANY: Final = 12
 _FOUND: Final = (
     "find === '' || (datum.kind === 'effect' && indexof(lower(replace(datum.row, /\\n/g, ' ')), lower(find)) >= 0)"
 )
-_LONGEST_NAME: Final = 16
-"""A longer name of the baseline does not stand at the axis."""
 
 
 def forest(
@@ -58,8 +57,9 @@ def forest(
 ) -> alt.Chart | alt.LayerChart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
-    Rows that say the same in several metrics are one effect, and one row. Further right is always better:
-    where lower is better, the ratio is inverted. Groups say what is decided, the largest effect first.
+    Rows that say the same in several metrics are one effect, and one row. Both groups have a side of the axis, and
+    each figure says how many times as good the better one is, as headlines do: half the latency is twice as good.
+    Rows are grouped by what is decided, and follow the headlines, the largest effect first.
 
     Parameters
     ----------
@@ -126,10 +126,9 @@ def forest(
         words = alt.BindInput(input="search", name="Rows with ")
         room["params"].append(alt.VariableParameter("find", value="", bind=words))
         transform.append(alt.FilterTransform(_FOUND))
-    baselines = joined(rows.effects["baseline"])
-    axis = "ratio" if len(baselines) > _LONGEST_NAME or ", " in baselines else f"times {baselines}"
+    groups = sides(names_of(row)[::-1] for row in rows.effects.iter_rows(named=True))
     chart = alt.layer(
-        *_layers(data, axis, *ends, margin, lines=lines),
+        *_layers(data, groups, *ends, margin, lines=lines),
         data=data,
         transform=transform,
         width=_WIDTHS[width],
@@ -148,7 +147,7 @@ def _step(lines: int, *, narrow: bool) -> int:
 
 
 def _layers(
-    data: pl.DataFrame, axis: str, low: float, high: float, margin: float, *, lines: int
+    data: pl.DataFrame, groups: str, low: float, high: float, margin: float, *, lines: int
 ) -> list[alt.Chart]:
     """Return the marks. None is drawn where its place is null: each kind has a column of its own."""
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
@@ -166,13 +165,11 @@ def _layers(
     colour = alt.Color("level:N", scale=encodings["color"]["scale"], legend=legend)
     shape = alt.Shape("level:N", scale=encodings["shape"]["scale"], legend=legend)
     of_level = alt.condition("datum.tone === 'shown' || datum.tone === 'open'", colour, alt.value(REFERENCE))
-    bottom = ratio_axis("filled:Q", axis, low, high)
-    top = ratio_axis("one:Q", axis, low, high)
-    bottom["title"] = None
-    top["title"] = [f"{axis}, log scale", "← worse · better →"]  # in two lines, which fit on a phone
+    bottom, top = sides_axis("filled:Q", low, high), sides_axis("one:Q", low, high)
+    top["title"] = ["times as good, log scale", groups]  # in two lines, which fit on a phone
     ticks, widths = top["axis"]["values"], (_WIDTHS["column"], _WIDTHS["page"])
     narrow, wide = ([tick for tick in ticks if tick not in legible(ticks, low, high, width)] for width in widths)
-    hidden = f"indexof(narrow ? {narrow} : {wide}, datum.value) >= 0 ? '' : format(datum.value, '~g')"
+    hidden = f"indexof(narrow ? {narrow} : {wide}, datum.value) >= 0 ? '' : {TIMES}"
     for shown in (bottom, top):
         shown["axis"]["labelExpr"] = hidden
     top["axis"]["orient"], top["axis"]["offset"] = "top", 4
@@ -260,12 +257,12 @@ def _explain(rows: Rows, margin: float) -> str:
     return explained_by(
         (
             True,
-            "Further right is better"
-            + ("; where lower is better, the ratio is inverted." if "lower" in effects["better"] else "."),
+            "A mark lies on the side of the better group, and the figure says how many times as good it is"
+            + (": half the latency is twice as good." if "lower" in effects["better"] else "."),
         ),
         (
             rows.is_summary,
-            "Each mark is one effect; the text is the median and the range of a row.",
+            "Each mark is one effect; the figures are the median and the range of a row.",
         ),
         (len(rows.views) > 1, f"There are {effects.height} effects: choose which to see."),
         (

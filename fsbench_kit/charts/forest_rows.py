@@ -14,6 +14,7 @@ from fsbench_kit.charts.style import GROWS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
+    by_size,
     cell_label,
     cell_text,
     effects,
@@ -21,6 +22,7 @@ from fsbench_kit.tables import (
     interval_words,
     metric_text,
     metric_within,
+    names_of,
     one_line,
     ordered,
     percent,
@@ -187,10 +189,20 @@ def _figures(comparison: pl.DataFrame) -> pl.DataFrame:
 def _text(row: dict[str, Any]) -> str:
     """Print what a row shows: its ratio, its interval or its bound."""
     if row["ratio"] is None:
-        return f"{'>' if row['above'] else '<'} {ratio_text(row['place'])}"
-    return (
-        ratio_text(row["place"]) if row["low"] is None else interval_words(row["place"], row["low"], row["high"])
-    )
+        is_least = row["above"] == (row["place"] >= 1)
+        return f"{'>' if is_least else '<'} {ratio_text(max(row['place'], 1 / row['place']))}"
+    return times_text(row["place"], row["low"], row["high"])
+
+
+def times_text(place: float, low: float | None = None, high: float | None = None) -> str:
+    """Print how many times as good the group is on whose side of an axis a mark lies, as a headline would.
+
+    >>> times_text(1.84, 1.63, 2.07), times_text(0.5, 0.4, 0.8), times_text(0.25)
+    ('1.84 (1.63 to 2.07)', '2.00 (1.25 to 2.50)', '4.00')
+    """
+    ends = () if low is None or high is None else (low, high) if place >= 1 else (1 / high, 1 / low)
+    ratio = max(place, 1 / place)
+    return interval_words(ratio, *ends) if ends else ratio_text(ratio)
 
 
 def _reasons(row: dict[str, Any]) -> Iterator[str]:
@@ -200,13 +212,15 @@ def _reasons(row: dict[str, Any]) -> Iterator[str]:
 
 def _head(row: dict[str, Any], pairs: int, baselines: int) -> str:
     """Head the group of a row with what is decided of it."""
-    level = f"{one_line(row['level'])} " if pairs == 1 else ""
-    baseline = one_line(row["baseline"]) if baselines == 1 else "the second"
+    level, baseline = names_of(row)
     match row["verdict"]:
+        case "better" | "worse" if pairs == 1:
+            ahead, behind = (level, baseline) if row["verdict"] == "better" else (baseline, level)
+            return f"{ahead} ahead of {behind}"
         case "better":
-            return f"{level}ahead of {baseline}"
+            return f"ahead of {baseline if baselines == 1 else 'the second'}"
         case "worse":
-            return f"{level}behind {baseline}"
+            return f"{baseline if baselines == 1 else 'the second'} ahead"
         case "equivalent":
             return f"equal within {percent(row['margin'] - 1)}"
         case "inconclusive":
@@ -221,15 +235,18 @@ def _head(row: dict[str, Any], pairs: int, baselines: int) -> str:
 
 def _grouped(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a view under the heads of their groups, the largest effect first."""
-    size = pl.col("place").log().abs()
     place = pl.col("verdict").replace_strict(_VERDICTS, range(len(_VERDICTS)), return_dtype=pl.Int64)
     decided = pl.col("verdict").is_in(_VERDICTS[:2])
-    in_order = rows.with_columns(
-        # of what is decided, the group with the largest effect stands first; of what is not, the largest group
-        rank=pl.when(decided).then(pl.lit(0)).otherwise(place),
-        weight=pl.when(decided).then(size.max().over("head")).otherwise(pl.len().over("head")),
-        size=size,
-    ).sort("rank", "weight", "head", "size", descending=[False, True, False, True], maintain_order=True)
+    number = pl.int_range(pl.len())
+    in_order = (
+        by_size(rows)
+        .with_columns(
+            # of what is decided, the group with the first headline stands first; of what is not, the largest group
+            rank=pl.when(decided).then(pl.lit(0)).otherwise(place),
+            weight=pl.when(decided).then(number.min().over("head")).otherwise(-pl.len().cast(int).over("head")),
+        )
+        .sort("rank", "weight", "head", maintain_order=True)
+    )
     for (head,), group in in_order.group_by("head", maintain_order=True):
         told = group.row(0, named=True)["verdict"] != "single runs" or group.height < rows.height
         if (told and rows["head"].n_unique() > 1) or group.row(0, named=True)["verdict"] == "not comparable":
@@ -279,12 +296,11 @@ def _by_operation(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
             pl.min("place"), pl.median("place").alias("middle"), pl.max("place").alias("high")
         ).row(0)
         name = _wrapped(f"{task}, {shown}" if several else str(task))
-        text = group.row(0, named=True)["text"] if group.height == 1 else interval_words(middle, low, high)
+        text = group.row(0, named=True)["text"] if group.height == 1 else times_text(middle, low, high)
         for number, row in enumerate(group.iter_rows(named=True)):
             look = "open" if row["verdict"] == "not comparable" else tone(row["verdict"])
             yield _row(row, view, name, text if number == 0 else "") | {
                 "tone": look,
-                "summary": f"{row['name']}: {row['text']}",
                 "ci_low": None,
                 "ci_high": None,
             }

@@ -14,11 +14,11 @@ from fsbench_kit.charts.style import (
     captions,
     check_size,
     explained_by,
-    joined,
     nothing,
     panels,
-    ratio_axis,
     ratio_domain,
+    sides,
+    sides_axis,
     told_apart,
 )
 from fsbench_kit.model.errors import RequestError, check_given
@@ -32,6 +32,7 @@ from fsbench_kit.tables import (
     findings,
     groups_text,
     metric_within,
+    names_of,
     one_line,
     ordered,
     percent,
@@ -63,7 +64,8 @@ def small_multiples(
 ) -> alt.Chart | alt.FacetChart:
     """Draw the ratios of a comparison in panels, one for each value of a second factor, on one common axis.
 
-    Further right is always better: where lower is better, the ratio is inverted.
+    Both groups have a side of the axis, which says how many times as good the better one is: half the latency is
+    twice as good.
 
     Parameters
     ----------
@@ -171,8 +173,7 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
     rows = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=_NAMES))
     chart = alt.Chart(data)
     base = chart.encode(y=rows)
-    axis = ratio_axis("filled:Q", "", low, high)
-    axis["title"] = None
+    axis = sides_axis("filled:Q", low, high)
     shown = {"color": colour, "tooltip": alt.Tooltip("summary:N")}
     hair = (high / low) ** (0.5 / _PANEL)
     return alt.layer(
@@ -188,11 +189,11 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
 
 
 def _explain(drawn: pl.DataFrame, margin: float) -> str:
-    baselines = joined(drawn["baseline"])
+    groups = sides(names_of(row)[::-1] for row in drawn.iter_rows(named=True))
     intervals = drawn["low"].count() > 0
     tones = set(map(tone, drawn["verdict"]))
     return explained_by(
-        (True, f"Ratios to {baselines}, on a log scale; further right is better."),
+        (True, f"{groups}: how many times as good, on a log scale."),
         (intervals, f"Bars are confidence intervals; the band is the ±{percent(margin - 1)} that count as equal."),
         (not intervals, "How much runs vary is unknown, so there are no intervals."),
         (bool(tones & {"open", "withheld"}), "Hollow marks have no verdict."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
+from fsbench_kit.charts.forest_rows import times_text
 from fsbench_kit.charts.style import (
     REFERENCE,
     by_rows,
@@ -15,9 +16,10 @@ from fsbench_kit.charts.style import (
     check_size,
     head_lines,
     nothing,
-    ratio_axis,
     ratio_domain,
     rows_axis,
+    sides,
+    sides_axis,
 )
 from fsbench_kit.charts.theme import INK
 from fsbench_kit.model.errors import check_given
@@ -30,7 +32,6 @@ from fsbench_kit.tables import (
     metric_text,
     one_line,
     varying_in_replication,
-    with_interval,
 )
 
 if TYPE_CHECKING:
@@ -70,13 +71,13 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     """
     check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.side_by_side", "stands_for_effect")
     heading = [_counted(found)]
-    found = found.filter("stands_for_effect").drop_nulls("ratio")
+    found = _turned(found.filter("stands_for_effect").drop_nulls("ratio"))
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():
         return nothing([NO_RATIO])
     explained = (
-        "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
+        f"{_BETTER} A published ratio of single figures has no confidence interval: its bar "
         "is what the rounding of its digits allows, mostly too short to see. The thick bar of a replicated ratio "
         "is the confidence interval of its mean; the thin one is where one more ratio like the published one is "
         "expected."
@@ -92,11 +93,13 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
             "whose:N", scale=alt.Scale(domain=alt.ExprRef(f"narrow ? {['', *_STYLE]} : {[*_STYLE]}"))
         ),
         color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=colours)),
-        tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "times as good", "direction", "size")],
     )
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=shapes))
     fill = alt.Fill("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=["white", colours[1]]))
-    places = ratio_axis("place:Q", "ratio", *ends)
+    groups = sides(found.select("baseline", "level").rows())
+    places = sides_axis("place:Q", *ends)
+    places["title"] = ["times as good, log scale", groups]
     hair = (ends[1] / ends[0]) ** (0.5 / _WIDTH)
     chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
         alt.Chart()  # which has all rows, and so their order
@@ -125,7 +128,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
 
 
 _SCHEMA: Final = dict.fromkeys(
-    ("row", "head", "group", "cell", "whose", "ratio", "direction", "size", "summary"), pl.String
+    ("row", "head", "group", "cell", "whose", "times as good", "direction", "size", "summary"), pl.String
 ) | dict.fromkeys(("place", "low", "high", "pair_low", "pair_high"), pl.Float64)
 
 
@@ -144,13 +147,13 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 (PUBLISHED, ("published_ratio", "published_low", "published_high")),
                 (REPLICATED, _AGAIN),
             ):
-                ratio = with_interval(*(row[end] for end in ends))
+                ratio = _times(row, *ends)
                 yield {
                     "row": place,
                     "group": group,
                     "cell": cell,
                     "whose": whose,
-                    "ratio": ratio,
+                    "times as good": ratio,
                     "direction": row["direction"],
                     "size": row["size"],
                     "summary": f"{group}, {cell}, {whose}: {ratio}.",
@@ -161,10 +164,30 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _group(row: dict[str, Any]) -> str:
-    better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
-    return one_line(
-        f"{metric_text(row['metric'], row['statistic'])}, {row['level']} to {row['baseline']}: {better}"
+    return one_line(f"{metric_text(row['metric'], row['statistic'])}, {row['level']} against {row['baseline']}")
+
+
+def _times(row: dict[str, Any], *ends: str) -> str:
+    """Say which group is better, and how many times as good it is, with its interval."""
+    place, *reach = (row[end] for end in ends)
+    return f"{one_line(row['level' if place >= 1 else 'baseline'])} {times_text(place, *reach)}"
+
+
+def _turned(found: pl.DataFrame) -> pl.DataFrame:
+    """Turn ratios round where lower is better, so that a higher one is better everywhere."""
+    pairs = ("published_low", "published_high"), ("ci_low", "ci_high"), ("prediction_low", "prediction_high")
+    other = {"ratio": "ratio", "published_ratio": "published_ratio"}
+    other |= {name: of for low, high in pairs for name, of in ((low, high), (high, low))}
+    lower = pl.col("better") == "lower"
+    return found.with_columns(
+        pl.when(lower).then(1 / pl.col(of)).otherwise(name).alias(name) for name, of in other.items()
     )
+
+
+_BETTER: Final = (
+    "A mark lies on the side of the better group, and its place says how many times as good that group is: half "
+    "the latency is twice as good."
+)
 
 
 _AGAIN: Final = ("ratio", "ci_low", "ci_high")
@@ -205,7 +228,7 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     True
     """
     check_given(found, pl.DataFrame, "fsbench_kit.launch.replicate.replications", "stands_for_effect")
-    effects = found.filter("stands_for_effect").drop_nulls("ratio")
+    effects = _turned(found.filter("stands_for_effect").drop_nulls("ratio"))
     effects = effects.sort(pl.col("direction").is_in(_JUDGED), maintain_order=True)  # these are drawn last
     check_size(effects)
     if effects.is_empty():
@@ -219,8 +242,10 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         "ci_low",
         "ci_high",
         judged=pl.col("direction").replace_strict(_JUDGEMENTS),
-        published=pl.Series([with_interval(r, None, None) for r in effects["published_ratio"]], dtype=pl.String),
-        replicated=pl.Series([with_interval(*row) for row in effects.select(*_AGAIN).rows()], dtype=pl.String),
+        **{
+            name: pl.Series([_times(row, *ends) for row in effects.iter_rows(named=True)], dtype=pl.String)
+            for name, ends in (("published", ("published_ratio",)), ("replicated", _AGAIN))
+        },
     )
     heading = [_counted(found)]
     explained = (
@@ -230,8 +255,10 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     )
     of_both = pl.concat([effects.select(*_AGAIN, place=name) for name in ("ratio", "published_ratio")])
     low, high = ratio_domain(of_both, "ci_low", "ci_high", _MARGIN)
-    x = ratio_axis("published_ratio:Q", "published ratio", low, high)
-    y = alt.Y("ratio:Q", title="replicated ratio (log scale)", scale=x["scale"], axis=x["axis"])
+    groups = sides(effects.select("baseline", "level").rows())
+    x = sides_axis("published_ratio:Q", low, high)
+    x["title"] = ["published, times as good, log scale", groups]
+    y = alt.Y("ratio:Q", title=["replicated, times as good", groups], scale=x["scale"], axis=x["axis"])
     domain, legend = list(_JUDGEMENT_COLOURS), alt.Legend(columns=2)
     strokes = alt.Scale(domain=domain, range=list(_JUDGEMENT_COLOURS.values()))
     fills = alt.Scale(domain=domain, range=list((_JUDGEMENT_COLOURS | {_NOT_JUDGED: "white"}).values()))

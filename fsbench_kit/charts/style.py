@@ -136,20 +136,60 @@ def ratio_axis(field: str, title: str, low: float, high: float) -> alt.X:
         field,
         title=f"{title} (log scale)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=_ticks(low, high, _RATIO_STEPS), format="~g", labelOverlap="greedy"),
+        axis=alt.Axis(
+            values=_ticks(low, high, _steps(_RATIO_STEPS, high / low)), format="~g", labelOverlap="greedy"
+        ),
     )
 
 
-def legible(ticks: Sequence[float], low: float, high: float, width: int) -> list[float]:
-    """Return the ticks of a log axis of ratios whose labels fit beside each other; that at 1 is the first to stay.
+def sides_axis(field: str, low: float, high: float) -> alt.X:
+    """Return a log axis with a side for each of two groups: on both, how many times as good that group is."""
+    multiples = _ticks(1.0, max(high, 1 / low), _steps(_RATIO_STEPS, high / low))
+    ticks = sorted({*multiples, *(1 / tick for tick in multiples)})
+    return alt.X(
+        field,
+        title=None,
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(
+            values=[tick for tick in ticks if low <= tick <= high], labelExpr=TIMES, labelOverlap="greedy"
+        ),
+    )
 
-    >>> legible([0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5], 0.25, 1.7, 190)
-    [0.3, 0.4, 0.6, 0.8, 1.0, 1.5]
+
+TIMES: Final = "format(max(datum.value, 1 / datum.value), ',.3~r') + '\u00d7'"
+"""The expression by which a browser writes a tick of such an axis."""
+
+
+def sides(pairs: Iterable[tuple[str, str]]) -> str:
+    """Say which side of an axis is whose, given the baseline and the level of each ratio.
+
+    >>> sides([("ext4", "xfs")]), sides([("ext4", "xfs"), ("ext4", "zfs")])
+    ('← ext4 better · xfs better →', '← ext4 better · the other better →')
+    >>> sides([("ext4", "xfs"), ("xfs", "zfs")])
+    '← the second better · the first better →'
+    """
+    baselines, levels = (list(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
+    left = baselines[0] if len(baselines) == 1 else "the second"
+    right = levels[0] if len(levels) == 1 else "the other" if len(baselines) == 1 else "the first"
+    if len(left) + len(right) > _LONGEST_NAMES:
+        left, right = "baseline", "the other"
+    return f"← {left} better · {right} better →"
+
+
+_LONGEST_NAMES: Final = 24
+"""Longer names of two groups do not stand at an axis."""
+
+
+def legible(ticks: Sequence[float], low: float, high: float, width: int) -> list[float]:
+    """Return the ticks of a `sides_axis` whose labels fit beside each other; that at 1 is the first to stay.
+
+    >>> legible([1 / 3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5], 0.25, 1.7, 190)
+    [0.4, 0.6, 1.0, 1.5]
     """
     kept: list[tuple[float, float, float]] = []
     for tick in sorted(ticks, key=lambda tick: abs(math.log(tick))):
         place = width * math.log(tick / low) / math.log(high / low)
-        half = _DIGIT * len(f"{tick:g}") / 2
+        half = _DIGIT * len(f"{max(tick, 1 / tick):.3g}×") / 2
         if all(abs(place - other) >= half + of_other + _DIGIT for _, other, of_other in kept):
             kept.append((tick, place, half))
     return sorted(tick for tick, _, _ in kept)
@@ -185,9 +225,13 @@ def ratio_domain(data: pl.DataFrame, low: str, high: str, margin: float) -> tupl
     return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
 
 
-def _ticks(low: float, high: float, steps: Mapping[float, Sequence[float]]) -> list[float]:
-    """Return the ticks of a log axis: multiples of powers of ten, fewer on a longer axis."""
-    multiples = next(some for span, some in steps.items() if high / low <= span)
+def _steps(steps: Mapping[float, Sequence[float]], span: float) -> Sequence[float]:
+    """Return the multiples of powers of ten at which an axis has ticks: fewer on a longer axis."""
+    return next(some for longest, some in steps.items() if span <= longest)
+
+
+def _ticks(low: float, high: float, multiples: Sequence[float]) -> list[float]:
+    """Return the ticks of a log axis."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [tick for decade in decades for step in multiples if low <= (tick := step * 10.0**decade) <= high]
 
@@ -199,7 +243,7 @@ def unit_axis(low: float, high: float, unit: str) -> alt.Axis:
         powers = (2.0**power for power in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1))
         ticks = [tick for tick in powers if ends[0] <= tick <= ends[1]]
     else:
-        ticks = _ticks(*ends, _STEPS)
+        ticks = _ticks(*ends, _steps(_STEPS, ends[1] / ends[0]))
     return alt.Axis(values=ticks, labelExpr=prefixed(unit), labelOverlap="greedy")
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.explanations import explanation
     from fsbench_kit.tables.gates import gate_table, junit
-    from fsbench_kit.tables.headlines import findings, summary, withheld
+    from fsbench_kit.tables.headlines import by_size, findings, summary, withheld
     from fsbench_kit.tables.launches import (
         launches_noted,
         machine_table,
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table, run_numbers, varying_series
     from fsbench_kit.tables.trends import effect_names, trend_findings, trend_table
-    from fsbench_kit.tables.verdicts import sentence
+    from fsbench_kit.tables.verdicts import names_of, sentence
 
 __all__ = [
     "CELL",
@@ -97,6 +97,7 @@ __all__ = [
     "audit_findings",
     "audit_summary",
     "audit_table",
+    "by_size",
     "came_out",
     "cell_label",
     "cell_names",
@@ -123,6 +124,7 @@ __all__ = [
     "machine_table",
     "metric_text",
     "metric_within",
+    "names_of",
     "not_judged_table",
     "one_line",
     "order_table",

@@ -47,12 +47,11 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     rows = ordered(effects(comparison))
     if rows.height <= 1:
         return summary(rows)
-    largest = rows.sort(_ASIDE, -_SIZE, nulls_last=True, maintain_order=True)
     names = varying(rows)
-    decided = largest.filter(pl.col("verdict").is_in(DECIDED))
+    decided = rows.filter(pl.col("verdict").is_in(DECIDED))
     said = list(_named(decided, names, most, "with a verdict"))
     if not said:
-        single = largest.drop_nulls("break_even_cv")
+        single = rows.drop_nulls("break_even_cv")
         comparable = single.filter(verdict="single runs")
         said = list(_named(single if comparable.is_empty() else comparable, names, most, "from single runs"))
     tallied = []
@@ -82,15 +81,28 @@ _ASIDE: Final = pl.col("metric").is_in(["phase_latency", "cpu"])
 """The longest of many requests, and the CPU's share: they make no headline where there is a rate or a time."""
 
 
+def by_size(rows: pl.DataFrame) -> pl.DataFrame:
+    """Sort effects as headlines name them: the largest first, and after it its operation's sync and other times.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> rows = effects(fsb.compare(fsb.read("raw_results/recorded/ext4-xfs-loop-2026")).filter(verdict="worse"))
+    >>> [by_size(rows).row(0, named=True)[name] for name in ("operation", "metric")]
+    ['delete', 'file_rate']
+    """
+    of_sync = pl.col("operation").str.ends_with("_sync")
+    within = rows.with_columns(_ASKED).with_row_index("number").sort(of_sync, PLACE, maintain_order=True)
+    firsts = within.with_columns(size=_SIZE.first().over(_SAME), first=pl.col("number").first().over(_SAME))
+    in_order = firsts.sort(_ASIDE, -pl.col("size"), "first", nulls_last=True, maintain_order=True)
+    return in_order.select(rows.columns)
+
+
 def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> Iterator[str]:
     """Say the first of some effects, each in a sentence, and count the others."""
-    rows = rows.with_columns(_ASKED, place=PLACE)
+    rows = by_size(rows).with_columns(_ASKED)
     # The sync may be faster and the whole slower: it speaks only where the work itself is not decided.
-    of_sync = pl.col("operation").str.ends_with("_sync")
-    first = (
-        rows.with_row_index().sort(of_sync, "place", maintain_order=True).unique(_SAME, keep="first").sort("index")
-    )
-    first = _together(first)
+    first = _together(rows.unique(_SAME, keep="first", maintain_order=True))
     for row in first.head(most).iter_rows(named=True):
         yield _of_cell(row, names)
     if (more := first.height - most) > 0:

@@ -51,7 +51,7 @@ def test_a_row_with_an_interval_is_a_filled_point_with_a_bar_and_its_text(compar
 
 def test_an_interval_that_is_narrower_than_its_print_gets_more_digits(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({"ratio": 0.9999, "ci_low": 0.9991, "ci_high": 1.0004})))
-    assert _effects(spec)[0]["text"] == "1.000 (0.999 to 1.000)"
+    assert _effects(spec)[0]["text"] == "1.000 (1.000 to 1.001)"
 
 
 def test_single_runs_are_hollow_points_without_bars_and_say_so_once(comparison: Compare) -> None:
@@ -81,14 +81,50 @@ def test_the_axis_is_logarithmic_with_equality_and_its_band_and_stands_above_and
     assert "the ±10 % that count as equal" in explained_of(spec)
 
 
+def test_the_figure_of_a_row_is_that_of_the_headline_and_the_axis_says_whose_side_it_is_on(
+    comparison: Compare,
+) -> None:
+    spec = spec_of(charts.forest(comparison({"ratio": 0.5, "ci_low": 0.4, "ci_high": 0.625, "verdict": "worse"})))
+    assert "ext4 writes 2.00 times as fast as xfs (1.60 to 2.50;" in heading_of(spec)
+    (row,) = _effects(spec)
+    assert (row["filled"], row["text"]) == (0.5, "2.00 (1.60 to 2.50)")
+    (title,) = (title for layer in spec["layer"] if isinstance(title := layer["encoding"]["x"].get("title"), list))
+    assert title[1] == "← ext4 better · xfs better →"
+    ticks = re.findall(r">([\d.]+×)<", vl_convert.vegalite_to_svg(spec))
+    middle = ticks.index("1×")
+    assert (ticks[0], ticks[middle - 1], ticks[middle + 1]) == ("2.5×", "1.1×", "1.1×")
+    several = comparison({"level": "zfs"}, {"level": "xfs"}, {"baseline": "xfs", "level": "zfs"})
+    assert "the first better" in str(charts.forest(several).to_dict())
+    assert "ext4 better · the other better" in str(charts.forest(several.head(2)).to_dict())
+
+
+def test_rows_follow_the_headlines(comparison: Compare) -> None:
+    """The sync of an operation is no headline where the operation itself is decided, however large its ratio."""
+    worse = {"metric": "elapsed", "better": "lower", "verdict": "worse", "tool": "smallfiles"}
+    rows = comparison(
+        {"ratio": 1.2},
+        worse | {"operation": "delete_sync", "ratio": 9.0},
+        worse | {"operation": "delete", "ratio": 3.0},
+        worse | {"operation": "rewrite", "ratio": 4.0},
+    )
+    spec = spec_of(charts.forest(rows))
+    assert "rewrite" in heading_of(spec)
+    assert [row["filled"] for row in _effects(spec)] == [
+        0.25,
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 9),
+        1.2,
+    ]
+
+
 def test_what_is_lower_is_better_is_turned_round(comparison: Compare) -> None:
     latency = {"metric": "completion_latency", "statistic": "p99", "better": "lower", "verdict": "worse"}
     spec = spec_of(charts.forest(comparison(latency | {"ratio": 2.0, "ci_low": 1.6, "ci_high": 2.5}, {})))
     ahead, behind = sorted(_effects(spec), key=lambda row: -float(row["filled"]))
     assert (behind["filled"], behind["ci_low"], behind["ci_high"]) == (0.5, 0.4, 0.625)
-    assert behind["text"] == "0.50 (0.40 to 0.62)"
+    assert behind["text"] == "2.00 (1.60 to 2.50)"
     assert (_name(ahead), _name(behind)) == ("bandwidth", "completion latency, p99")
-    assert "where lower is better, the ratio is inverted" in explained_of(spec)
+    assert "half the latency is twice as good" in explained_of(spec)
 
 
 def test_groups_say_what_is_decided_the_largest_effect_first(comparison: Compare) -> None:
@@ -103,7 +139,7 @@ def test_groups_say_what_is_decided_the_largest_effect_first(comparison: Compare
     )
     spec = spec_of(charts.forest(rows))
     *heads, withheld = _heads(spec)
-    assert heads == ["xfs behind ext4", "xfs ahead of ext4", "equal within 5 %", "inconclusive"]
+    assert heads == ["ext4 ahead of xfs", "xfs ahead of ext4", "equal within 5 %", "inconclusive"]
     assert withheld.startswith("not comparable: the data are less than twice the memory")
     assert [(row["filled"] or row["hollow"], row["tone"]) for row in _effects(spec)] == [
         (0.2, "shown"),
@@ -127,7 +163,7 @@ def test_a_bound_says_on_which_side_of_it_the_ratio_lies(comparison: Compare) ->
     bound = {"ratio": None, "ci_low": None, "ci_high": None, "verdict": "bound only"}
     below = bound | {"rounding_high": 0.5, "operation": "read"}
     spec = spec_of(charts.forest(comparison(bound | {"rounding_low": 2.1}, below)))
-    assert {row["hollow"]: row["text"] for row in _effects(spec)} == {2.1: "> 2.10", 0.5: "< 0.50"}
+    assert {row["hollow"]: row["text"] for row in _effects(spec)} == {2.1: "> 2.10", 0.5: "> 2.00"}
 
 
 def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison: Compare) -> None:

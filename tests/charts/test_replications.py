@@ -63,7 +63,26 @@ def test_both_ratios_stand_in_one_cell() -> None:
         (REPLICATED, 1.1, 1.0, 1.2),
     ]
     assert len({(row["row"], row["cell"]) for row in rows}) == 1
-    assert rows[0]["group"] == "Bandwidth, xfs to ext4: right of 1 is better"
+    assert rows[0]["group"] == "Bandwidth, xfs against ext4"
+
+
+def test_right_is_better_for_times_too() -> None:
+    times = {"metric": "elapsed", "better": "lower", "published_ratio": 0.5, "published_low": 0.4}
+    found = _found(times | {"published_high": 0.625, "ratio": 2.0, "ci_low": 1.6, "ci_high": 2.5})
+    published, again = _cells(found)
+    assert (published["place"], published["low"], published["high"]) == (2.0, 1.6, 2.5)
+    assert (published["times as good"], again["times as good"]) == (
+        "xfs 2.00 (1.60 to 2.50)",
+        "ext4 2.00 (1.60 to 2.50)",
+    )
+    assert (again["place"], again["pair_low"], again["pair_high"]) == (0.5, 1 / 1.4, 1 / 0.9)
+    spec = spec_of(charts.replication(found))
+    (points,) = (layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    assert points["encoding"]["x"]["title"][1] == "← ext4 better · xfs better →"
+    plane = next(
+        rows for rows in spec_of(charts.replication_plane(found))["datasets"].values() if "judged" in rows[0]
+    )
+    assert [(row["published_ratio"], row["ratio"], row["ci_low"]) for row in plane] == [(2.0, 0.5, 0.4)]
 
 
 def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
@@ -118,7 +137,7 @@ def test_a_tooltip_on_the_plane_has_nothing_that_is_null() -> None:
     point = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
     rows = next(rows for rows in spec["datasets"].values() if "judged" in rows[0])
     shown = [[row[tip["field"]] for tip in point["encoding"]["tooltip"]][2:] for row in rows]
-    assert shown == [["2.42", "1.10"], ["2.42", "1.10 [1.00, 1.20]"]]
+    assert shown == [["xfs 2.42", "xfs 1.10"], ["xfs 2.42", "xfs 1.10 (1.00 to 1.20)"]]
 
 
 def test_the_plane_shows_what_mark_a_study_has() -> None:
