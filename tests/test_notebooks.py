@@ -463,6 +463,18 @@ def test_a_notebook_has_parameters_with_defaults_and_their_meaning(ours: Path) -
         assert any("  # " in line for line in lines[statement.lineno - 1 : statement.end_lineno])
 
 
+SCREEN = 30
+"""Lines of code that JupyterLab shows at once."""
+
+
+def test_no_cell_is_longer_than_a_screen_and_code_before_the_finding_is_folded(ours: Path) -> None:
+    cells = nbformat.read(ours, as_version=4).cells
+    assert all(len(cell.source.splitlines()) <= SCREEN for cell in cells)
+    (setup,) = (cell for cell in cells if cell.id == "setup")
+    assert setup.metadata["jupyter"]["source_hidden"]
+    assert len(setup.source.splitlines()) <= SCREEN / 2
+
+
 def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
     ids = [cell.id for cell in nbformat.read(ours, as_version=4).cells]
     assert len(set(ids)) == len(ids)

@@ -146,7 +146,7 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
         label = cell_label(row, names)
         metric = metric_within(row["metric"], row["statistic"])
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
-        parts = [label, metric if several or not label else "", group if pairs > 1 else ""]
+        parts = [label, metric_beside(label, row, several=several), group if pairs > 1 else ""]
         said.append(
             {
                 "name": ", ".join(filter(None, parts)),
@@ -168,6 +168,24 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
         figures, on=["effect", "study", "level", "baseline"], how="left", nulls_equal=True, maintain_order="left"
     )
     return named.with_columns(summary=pl.concat_str("summary", "figures", separator=" "))
+
+
+def metric_beside(label: str, row: dict[str, Any], *, several: bool) -> str:
+    """Name the metric of a row, if its label needs one: not for how fast its operation is, or if it is said there.
+
+    >>> [metric_beside("delete", {"metric": metric, "statistic": "value"}, several=True)
+    ...     for metric in ("elapsed", "elapsed_with_sync", "file_rate", "cpu")]
+    ['', 'elapsed with sync', '', 'CPU']
+    >>> metric_beside("capacity initial", {"metric": "capacity", "statistic": "value"}, several=True)
+    ''
+    """
+    metric = metric_within(row["metric"], row["statistic"])
+    is_said = row["metric"] in _HOW_FAST or metric in label.split()
+    return metric if not label or (several and not is_said) else ""
+
+
+_HOW_FAST: Final = ("bandwidth", "iops", "file_rate", "elapsed")
+"""Metrics that a row need not name: an operation has one effect in all of them."""
 
 
 def _figures(comparison: pl.DataFrame) -> pl.DataFrame:

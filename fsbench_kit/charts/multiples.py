@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.forest_rows import tone, turned
+from fsbench_kit.charts.forest_rows import metric_beside, tone, turned
 from fsbench_kit.charts.style import (
     BAND,
     REFERENCE,
@@ -31,7 +31,6 @@ from fsbench_kit.tables import (
     effects,
     findings,
     groups_text,
-    metric_within,
     names_of,
     one_line,
     ordered,
@@ -143,7 +142,7 @@ def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     for row in drawn.iter_rows(named=True):
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
         label = cell_label(row, names)
-        metric = metric_within(row["metric"], row["statistic"]) if several else ""
+        metric = metric_beside(label, row, several=several) if label else ""
         said.append(
             {
                 "name": ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))),

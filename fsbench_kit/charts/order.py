@@ -91,8 +91,9 @@ def run_order(
     timed = bool(data["timed"].all())
     heading = [title or _spread_sentence(spread)]
     explained = explained_by(
-        (True, "Each dot is one run; the vertical axes need not start at 0."),
-        (not timed, "The times of the runs are unknown: they are in the order of their files."),
+        (timed, "Each dot is one run, from left to right in order of execution."),
+        (not timed, "Each dot is one run, in the order of the files, as the times of the runs are unknown."),
+        (True, "The vertical axes need not start at 0."),
         (len(kept) < every["panel"].n_unique(), f"Shown: {len(kept)} of {every['panel'].n_unique()} cells."),
         (step > 1, f"Shown: one in {step} runs of each cell and group."),
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
@@ -105,7 +106,7 @@ def run_order(
         .encode(
             x=alt.X(
                 "place:Q",
-                title="order of execution" if timed else "order in the files",
+                title=None,  # which would stand below each panel
                 axis=alt.Axis(format="d", tickMinStep=1, grid=False),
                 scale=alt.Scale(domain=[0.5, data.select(pl.col("place").max()).item() + 0.5], nice=False),
             ),

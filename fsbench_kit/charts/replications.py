@@ -98,9 +98,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=shapes))
     fill = alt.Fill("whose:N", title=None, scale=alt.Scale(domain=list(_STYLE), range=["white", colours[1]]))
     groups = sides(found.select("baseline", "level").rows())
-    places = sides_axis("place:Q", *ends)
-    places["title"] = ["times as good, log scale", groups]
     hair = (ends[1] / ends[0]) ** (0.5 / _WIDTH)
+    places = sides_axis("place:Q", *ends)
+    above = {"orient": "top", "offset": 4, "title": ["times as good, log scale", groups]}
+    top = alt.XDatum(1 / hair, scale=places["scale"], axis=alt.Axis(**places["axis"].to_dict() | above))
     chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
         alt.Chart()  # which has all rows, and so their order
         .mark_text(text="")
@@ -112,15 +113,16 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         alt.Chart()
         .transform_filter(alt.datum.whose == PUBLISHED)
         .mark_rect(color=REFERENCE)
-        .encode(x=alt.XDatum(1 / hair), x2=alt.X2Datum(hair), y="row:N"),
-        base.mark_rule(strokeWidth=1).encode(x="pair_low:Q", x2="pair_high:Q"),
-        base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q"),
+        .encode(x=top, x2=alt.X2Datum(hair), y="row:N"),
+        base.mark_rule(strokeWidth=1).encode(x=alt.X("pair_low:Q", axis=None), x2="pair_high:Q"),
+        base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", axis=None), x2="high:Q"),
         base.transform_filter("isValid(datum.whose)")
         .mark_point(size=80, strokeWidth=1.8, opacity=1)
         .encode(x=places, shape=shape, fill=fill),
         data=data,
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT, **{"for": "position"}),
+        resolve=alt.Resolve(axis=alt.AxisResolveMap(x="independent")),
         **by_rows(_LABEL_WIDTH, lines=2),
         **captions("Forest plot.", heading, explained, data["summary"].drop_nulls(), width=_CAPTION_WIDTH),
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.dataset import Dataset
 
+_SETTINGS: Final = ("pattern", "block_size", "file_size", "threads", "iodepth")
 _CELL: Final = ("tool", "pattern", "operation", "block_size", "file_size", "threads", "iodepth")
 NO_RATIO: Final = "No ratio is known from both the study and its replication."
 
@@ -115,7 +116,7 @@ def _in_common(effects: pl.DataFrame, names: list[str], told: list[str]) -> str:
 
 
 def varying_in_replication(found: pl.DataFrame) -> list[str]:
-    """Name the columns that tell the cells of a replication apart.
+    """Name the columns that tell the cells of a replication apart, as `varying` does for a comparison.
 
     Examples
     --------
@@ -126,8 +127,10 @@ def varying_in_replication(found: pl.DataFrame) -> list[str]:
     >>> varying_in_replication(side_by_side(published, again, metrics=["bandwidth"]))
     ['pattern', 'operation']
     """
-    varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
-    names = [name for name in _CELL if varied[name] and name != _OF_SCALE]
+    everywhere = found.select(pl.col(_CELL).n_unique()).row(0, named=True)
+    within = found.group_by("study", "tool").agg(pl.col(_SETTINGS).n_unique()).max().row(0, named=True)
+    varied = everywhere | {name: within[name] for name in _SETTINGS}
+    names = [name for name in _CELL if (varied[name] or 0) > 1 and name != _OF_SCALE]
     ratios = [*names, "study", "metric", "statistic", "baseline", "level"]
     return [*names, _OF_SCALE] if found.select(pl.struct(ratios).is_duplicated().any()).item() else names
 

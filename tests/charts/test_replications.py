@@ -77,8 +77,8 @@ def test_right_is_better_for_times_too() -> None:
     )
     assert (again["place"], again["pair_low"], again["pair_high"]) == (0.5, 1 / 1.4, 1 / 0.9)
     spec = spec_of(charts.replication(found))
-    (points,) = (layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
-    assert points["encoding"]["x"]["title"][1] == "← ext4 better · xfs better →"
+    (line,) = (layer for layer in spec["layer"] if layer["mark"]["type"] == "rect")
+    assert line["encoding"]["x"]["axis"]["title"][1] == "← ext4 better · xfs better →"
     plane = next(
         rows for rows in spec_of(charts.replication_plane(found))["datasets"].values() if "judged" in rows[0]
     )

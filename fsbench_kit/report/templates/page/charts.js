@@ -114,13 +114,13 @@ for (const figure of figures) {
 }
 
 // On paper charts are as wide as the sheet, with letters of their size: nothing is scaled down.
-const SHEET = { width: 680, height: 1025, chart: 830 }; // A4 between its margins
-const LEAST = { row: 14, plot: 300, panel: 96 };
+const SHEET = { width: 680, height: 1025, chart: 760 }; // A4 between its margins
+const LEAST = { row: 14, plot: 300, panel: 60 };
 const SIZES = ["width", "height", "child_width", "child_height", "y_step"];
 
 function resized(view, sizes) {
   for (const [name, size] of Object.entries(sizes)) view.signal(name, size);
-  view.run();
+  view.resize().run(); // or a chart of panels keeps its size
 }
 
 function sizesOf(view) {
@@ -166,15 +166,19 @@ addEventListener("beforeprint", () => {
     const over = tall - room[place];
     const plot = height - over;
     const lower = panel
-      ? { child_height: Math.min(panel, LEAST.panel) }
+      ? { child_height: Math.max(LEAST.panel, panel - over / Math.max(1, Math.round(tall / (panel + 84)))) }
       : step
         ? { y_step: Math.max(figure.least, (step * plot) / height) }
         : height && { height: plot };
     resized(figure.view, { ...narrower(figure, Math.max(0, wide - SHEET.width)), ...(over > 0 && lower) });
+    if (panel) figure.querySelector("svg").style.maxHeight = `${room[place]}px`; // many rows of panels are higher
   });
 });
 addEventListener("afterprint", () => {
-  for (const { view, screen } of figures.filter(({ screen }) => screen)) resized(view, screen);
+  for (const figure of figures.filter(({ screen }) => screen)) {
+    resized(figure.view, figure.screen);
+    figure.querySelector("svg").style.maxHeight = "";
+  }
 });
 
 let last = innerWidth;
