@@ -243,6 +243,8 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         "band": behind,
         "median": behind,
     }
+    if known["point"]:
+        channels |= dict.fromkeys(("line", "median"), ("color",))  # a legend's symbol has either a shape or a dash
     counts = () if data["requests"].null_count() else ("requests",)  # printed percentiles tell none
     tips = {"band": (), "median": ("level", "within")}
     layers = alt.layer(

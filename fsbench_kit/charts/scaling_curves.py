@@ -292,7 +292,7 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
         # a figure that is absent would break the line
         base.transform_filter("isValid(datum.mean)")
         .mark_line()
-        .encode(x=x, y="mean:Q", color=encodings["color"], strokeDash=encodings["strokeDash"]),
+        .encode(x=x, y="mean:Q", color=encodings["color"]),  # a legend's symbol has either a shape or a dash
         base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=encodings["color"]),
         data=pl.concat([data, means], how="diagonal"),
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from fsbench_kit.data.columns import Columns
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.formats.fio_log import run_of_logs, with_logs, wrote
-from fsbench_kit.model.records import Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 RunOf: TypeAlias = Callable[[Columns, int], Run]
 """Returns the record of a run, given columns and its number in them."""
@@ -21,8 +21,10 @@ RunOf: TypeAlias = Callable[[Columns, int], Run]
 def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
     """Yield logs in which the log files of each fio run are combined, with its report if there is one.
 
-    File names tell which files of a folder belong together, and to which report.
+    File names tell which files of a folder belong together, and to which report. What is known of the run is known
+    of them too, so that their own names need not fit a template.
     """
+    named_elsewhere: set[str] = set()
     others = [log for log in logs if not isinstance(log, FioLog)]
     groups: dict[tuple[Path, str, str], list[FioLog]] = {}
     for log in logs:
@@ -32,8 +34,10 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
     run_of: RunOf = cache(Columns.run)
     for (folder, prefix, rest), group in groups.items():
         files = [log.file for log in group]
+        named_elsewhere |= {log.source for log in group}
         found = _report(others, folder, prefix, run_of)
         if found is None:
+            named_elsewhere.discard(group[0].source)  # it speaks for all
             run, sums, figures = run_of_logs(files, group[0].tool_version)
             source = group[0].source if len(group) == 1 else str(folder / f"{prefix}_*{rest}")
             records = list(group[0].records)
@@ -47,7 +51,12 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
             others[index : index + 1] = [*before, alone, *after]
         for path, diagnostics in figures.diagnostics.items():
             yield Log(source=str(path), records=diagnostics)
-    yield from others
+    yield from (log for log in others if log.source not in named_elsewhere or not _is_not_fitting(log))
+
+
+def _is_not_fitting(log: Log) -> bool:
+    """Whether a log is nothing but the remark that its name does not fit."""
+    return any(isinstance(record, Diagnostic) and record.code == "NAME_DOES_NOT_FIT" for record in log.records)
 
 
 class _Report(NamedTuple):

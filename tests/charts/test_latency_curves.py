@@ -1,12 +1,14 @@
 """Percentile curves: their axis, their width, what is drawn of runs that print only percentiles."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 import vl_convert
 
+import fsbench_kit as fsb
 from fsbench_kit import charts
 from fsbench_kit.analysis.latency import curves
 from fsbench_kit.charts.style import MOST_ROWS
@@ -91,6 +93,13 @@ def test_runs_are_curves_of_their_own_and_told_apart_without_colour(runs: Datase
     dashes = line["strokeDash"]["scale"]["range"]
     assert len({tuple(dash) for dash in dashes}) == len(line["strokeDash"]["scale"]["domain"]) == 2
     assert "Each curve is one run; runs are not averaged." in explained_of(spec)
+
+
+def test_a_symbol_of_the_legend_has_no_dash_where_it_has_a_shape(runs: Dataset, published: Path) -> None:
+    for found, shown in ((runs, "strokeDash"), (fsb.read(published / "sysbench-rhel72"), "shape")):
+        drawn = vl_convert.vegalite_to_vega(spec_of(charts.percentiles(curves(found))))
+        (legend,) = drawn["legends"]
+        assert {"strokeDash", "shape"} & set(legend) == {shown}
 
 
 def test_from_three_runs_on_a_group_has_a_median_and_a_band_and_its_runs_are_thin() -> None:

@@ -56,6 +56,9 @@ def test_the_title_names_the_largest_change() -> None:
     )
     assert "ext4: from 100/s at 1 to 90/s at 8, 1.11 times less." in spec["description"]
     assert "Each dot is a single run" in explained_of(spec)
+    (legend,) = vl_convert.vegalite_to_vega(spec)["legends"]
+    assert "shape" in legend
+    assert "strokeDash" not in legend  # it would fray the shape
 
 
 def test_both_axes_are_logarithmic_and_sizes_have_their_prefix() -> None:

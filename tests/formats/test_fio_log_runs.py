@@ -305,3 +305,17 @@ def test_memory_does_not_grow_with_a_log() -> None:
     needed = measure("requests_3m", share=3, repeats=1)["memory"]
     number = 8  # bytes
     assert needed < 9_000_000 * number
+
+
+@needs_fio
+def test_log_files_of_a_run_have_its_name(tmp_path: Path) -> None:
+    names = "{filesystem}_run{round}.json"
+    for filesystem in ("ext4", "xfs"):
+        prefix = f"{filesystem}_run1"
+        _fio(tmp_path, "--number_ios=100", f"--write_lat_log={prefix}", name=f"{prefix}.json")
+    data = fsb.read(tmp_path, names=names)
+    assert data.runs.select("filesystem", "round").rows() == [("ext4", 1), ("xfs", 1)]
+    assert data.diagnostics.filter(code="NAME_DOES_NOT_FIT").is_empty()
+    (tmp_path / "ext4_run1.json").unlink()
+    (said,) = fsb.read(tmp_path, names=names).diagnostics.filter(code="NAME_DOES_NOT_FIT")["source"]
+    assert Path(said).name.startswith("ext4_run1_")
