@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO
@@ -74,12 +73,13 @@ def _refuse_names_that_fit_nothing(
         unfit = data.diagnostics.filter(code="NAME_DOES_NOT_FIT")["source"]
         if not set(unfit).issuperset(data.runs["source"]):
             return
-    from fsbench_kit.data.name_proposals import proposed
+    from fsbench_kit.cli.proposals import names_option
+    from fsbench_kit.data.name_proposals import proposed_for_each
 
     first, *others = files
-    found = proposed([first, *others])
+    found = proposed_for_each([first, *others])
     hint = (
-        f"One that matches: --names {shlex.quote(found.template)}"
+        f"{'One that matches' if len(found) == 1 else 'Those that match'}: {names_option(found)}"
         if found
         else "Write a template that matches these names."
     )

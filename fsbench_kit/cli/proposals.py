@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.data.files import STUDY_FILE
-from fsbench_kit.data.name_proposals import proposed
+from fsbench_kit.data.name_proposals import Proposal, proposed_for_each
 from fsbench_kit.data.names import FACTS, NameTemplate
 from fsbench_kit.model.vocabulary import SETTINGS
 
@@ -39,12 +39,17 @@ def more_by_names(dataset: fsb.Dataset, files: Iterable[PurePath] | None = None)
     """Suggest the template that the file names follow, if it would add something that is not known otherwise."""
     if _is_known(dataset, "study"):
         return None
-    found = proposed(files or map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
-    keys = NameTemplate(found.template).keys if found is not None else ()
+    found = proposed_for_each(files or map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    keys = dict.fromkeys(key for each in found for key in NameTemplate(each.template).keys)
     new = [key for key in keys if key in (*FACTS, *SETTINGS) and not _is_known(dataset, key)]
-    if found is None or not new:
+    if not new:
         return None
-    return f"The file names may say more ({', '.join(new)}): add --names {shlex.quote(found.template)}"
+    return f"The file names may say more ({', '.join(new)}): add {names_option(found)}"
+
+
+def names_option(found: Iterable[Proposal]) -> str:
+    """Write the option that takes templates."""
+    return " ".join(f"--names {shlex.quote(each.template)}" for each in found)
 
 
 def _is_known(dataset: fsb.Dataset, key: str) -> bool:
@@ -68,22 +73,26 @@ def _by_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
 
 
 def _by_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: bool) -> Iterator[str]:
-    found = proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
-    if found is None or not found.examples:
+    found = proposed_for_each(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    if not found or not all(each.examples for each in found):
         return
-    keys = found.examples[0][1]
+    keys = [key for each in found for key in each.examples[0][1]]
     if factor not in keys and not is_last_resort:
         return
-    yield "The file names may say more. With the template below they would mean:"
-    for name, said in found.examples:
+    templates = "template" if len(found) == 1 else "templates"
+    yield f"The file names may say more. With the {templates} below they would mean:"
+    for name, said in (example for each in found for example in each.examples[: _MOST_EXAMPLES // len(found)]):
         yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
-    if found.others:
-        yield f"{len(found.others):,} more, such as {found.others[0]}, do not match it."
+    if others := [name for each in found for name in each.others]:
+        yield f"{len(others):,} more, such as {others[0]}, {'does' if len(others) == 1 else 'do'} not match."
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
-    unnamed = [key for key in keys if key.startswith("name")]
+    unnamed = dict.fromkeys(key for key in keys if key.startswith("name"))
     yield (
         f"If that is right, replace {', '.join(unnamed)} with names of your own:"
         if unnamed
         else "If that is right:"
     )
-    yield f"    {start} --names {shlex.quote(found.template)}{by}"
+    yield f"    {start} {names_option(found)}{by}"
+
+
+_MOST_EXAMPLES: Final = 5

@@ -48,6 +48,38 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     return None
 
 
+def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
+    """Propose a template as `proposed` does, or several where names follow several patterns, such as one per tool.
+
+    Each of several reads a known key, and together they fit most names. Those with more keys come first, as the
+    first that fits a name counts.
+
+    Examples
+    --------
+    >>> names = ["ext4_run1.json", "xfs_run1.json", "sysbench-ext4-1.txt", "sysbench-xfs-1.txt"]
+    >>> [found.template for found in proposed_for_each(map(PurePath, names))]
+    ['sysbench-{filesystem}-1.txt', '{filesystem}_run1.json']
+    """
+    files = list(paths)
+    one = proposed(files)
+    if one is not None and not one.others:
+        return [one]
+    kinds: dict[tuple[str, ...], list[PurePath]] = defaultdict(list)
+    for path in files:
+        kinds[_pattern(path.name)].append(path)
+    of_kinds = {pattern: proposed(kind) for pattern, kind in kinds.items()}
+    found = {
+        pattern: proposal
+        for pattern, proposal in of_kinds.items()
+        if proposal is not None and not all(key.startswith("name") for key in proposal.examples[0][1])
+    }
+    others = [path.name for pattern, kind in kinds.items() if pattern not in found for path in kind]
+    if len(found) < 2 or 2 * len(others) >= len(files):
+        return [] if one is None else [one]
+    first, *more = (found[pattern] for pattern in sorted(found, key=len, reverse=True))
+    return [first._replace(others=[*first.others, *others]), *more]
+
+
 def _of_folders(files: Sequence[PurePath]) -> Proposal | None:
     """Propose what folders could mean, if each file name appears in several of them."""
     first = {str(path.parent): path.name for path in reversed(files)}
@@ -118,11 +150,16 @@ def _parts(name: str) -> list[str]:
     return parts
 
 
+def _pattern(name: str) -> tuple[str, ...]:
+    """Return the separators and the ending of a name."""
+    ending = PurePath(name).suffix
+    return (*_parts(name)[1::2], ending if ending[1:].isalpha() else "")
+
+
 def _proposal(names: list[str]) -> Proposal | None:
     built: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in names:
-        ending = PurePath(name).suffix
-        built[(*_parts(name)[1::2], ending if ending[1:].isalpha() else "")].append(name)
+        built[_pattern(name)].append(name)
     alike = max(built.values(), key=len, default=[])
     if len(alike) < 2 or 2 * len(alike) <= len(names) or any(set(name) & {"{", "}"} for name in alike):
         return None

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import fsbench_kit as fsb
 from fsbench_kit.cli import app
-from fsbench_kit.data.name_proposals import proposed
+from fsbench_kit.data.name_proposals import proposed, proposed_for_each
 from fsbench_kit.data.names import Named, NameTemplate, plain_names
 from fsbench_kit.model.errors import RequestError
 from tests.command import fsbench
@@ -289,6 +289,26 @@ def test_names_that_say_it_by_themselves(name: str, said: dict[str, str | int]) 
 def test_proposals(names: list[str], template: str | None) -> None:
     found = proposed(map(Name, names))
     assert (None if found is None else found.template) == template
+
+
+@pytest.mark.parametrize("number", [8, 3])  # as many of the second kind as of the first, or fewer
+def test_each_of_two_patterns_has_a_template(tmp_path: Path, number: int) -> None:
+    names = [f"{side}_run{n}.log" for side in ("ext4", "xfs") for n in range(8)]
+    names += [f"sysbench-rndwr-{side}-{n}.log" for side in ("ext4", "xfs") for n in range(number)]
+    folder = _logs(tmp_path, *names, "odd.log")
+    templates = [found.template for found in proposed_for_each(map(Name, names))]
+    assert templates == ["sysbench-rndwr-{filesystem}-{round}.log", "{filesystem}_run{round}.log"]
+    said = str(CliRunner().invoke(app, ["compare", str(folder)]).exception)
+    assert "--names 'sysbench-rndwr-{filesystem}-{round}.log' --names '{filesystem}_run{round}.log'" in said
+    assert "1 more, such as odd.log, does not match." in said
+    runs = fsb.read(folder, names=templates).runs
+    assert runs.group_by("filesystem").len().sort("filesystem", nulls_last=True).rows() == [
+        ("ext4", 8 + number),
+        ("xfs", 8 + number),
+        (None, 1),
+    ]
+    wrong = str(CliRunner().invoke(app, ["compare", str(folder), "--names", "x{round}"]).exception)
+    assert "Those that match: --names 'sysbench-" in wrong
 
 
 def test_a_proposal_says_what_it_would_mean_and_can_be_used() -> None:
