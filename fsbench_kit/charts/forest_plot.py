@@ -41,6 +41,16 @@ _TEXT, _CHARACTER = 132, 6.3
 _WIDTHS: Final = {"page": 460, "column": 190}
 _MANY: Final = 12
 """Among so many effects a reader can look for some by typing."""
+_CSV: Final = {
+    "row": "effect",
+    "level": "group",
+    "place": "ratio",
+    "ci_low": "low",
+    "ci_high": "high",
+    "text": "times as good",
+    "summary": "finding",
+}
+"""The columns of the chart's file: those of its data that say something by themselves -> their heads."""
 _FOUND: Final = (
     "find === '' || (datum.kind === 'effect' && indexof(lower(replace(datum.row, /\\n/g, ' ')), lower(find)) >= 0)"
 )
@@ -122,6 +132,7 @@ def forest(
         bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
         room["params"].append(alt.VariableParameter("view", value=rows.views[0], bind=bound))
         transform.append(alt.FilterTransform("datum.view === view"))
+    room["usermeta"]["csv"] = ({"view": "effects"} if len(rows.views) > 1 else {}) | _CSV
     if rows.effects.height >= _MANY and style == "page":
         words = alt.BindInput(input="search", name="Rows with ")
         room["params"].append(alt.VariableParameter("find", value="", bind=words))
@@ -215,7 +226,7 @@ def _layers(
             ],
         ),
         layer(
-            alt.MarkDef("rule", strokeWidth=2, yOffset=drop),
+            alt.MarkDef("rule", strokeWidth=2, yOffset=drop, clip=True),
             {"x": alt.X("ci_low:Q", axis=None), "x2": alt.X2("ci_high:Q"), **place},
         ),
         layer(alt.MarkDef("text", text="◂", dx=-4, yOffset=drop), {"x": alt.X("cut_low:Q", axis=None), **place}),
@@ -240,7 +251,6 @@ def _placed(drawn: pl.DataFrame, low: float, high: float) -> pl.DataFrame:
     """Give each kind of mark a column of its own, within the ends of the axis."""
     supported = pl.col("tone").is_in(["shown", "equal"])
     return drawn.with_columns(
-        pl.col("ci_low", "ci_high").clip(low, high),
         filled=pl.when(supported).then("place"),
         hollow=pl.when(~supported).then("place"),
         cut_low=pl.when(pl.col("ci_low") < low).then(low),

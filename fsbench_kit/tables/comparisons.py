@@ -64,8 +64,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     names = [name for name in told if name != "operation" or not _follows_from_pattern(rows, told)]
     baselines, levels = in_order(rows["baseline"]), in_order(rows["level"])
     two = len(baselines) == len(levels) == 1
-    corrected = [note] if (note := tested(rows)) else []
-    footnotes = Footnotes(rows["footnotes"], own=corrected)
+    footnotes = Footnotes(rows["footnotes"])
     columns = (
         *(
             Column(name.replace("_", " "), "right" if name in (*SIZES, "threads", "iodepth") else "left")
@@ -82,7 +81,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
             ]
         ),
         Column(_ratio_head(rows)),
-        Column(f"verdict {footnotes.marks(corrected)}".rstrip()),
+        Column("verdict"),
         Column("runs", "right"),
         Column("notes"),
     )
@@ -114,7 +113,10 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         columns,
         tuple(groups),
         footnotes.texts,
-        (_NOT_SHOWN_MEANS,) if "inconclusive" in rows["verdict"] else (),
+        (
+            *((_NOT_SHOWN_MEANS,) if "inconclusive" in rows["verdict"] else ()),
+            *((corrected,) if (corrected := tested(rows)) else ()),
+        ),
     )
 
 

@@ -86,15 +86,12 @@ def marks(of: Sequence[object]) -> list[str]:
 
 
 class Footnotes:
-    """The different notes of some rows in their order, and the marks that stand for them there.
+    """The different notes of some rows in their order, and the marks that stand for them there."""
 
-    Those of rows can hold names from logs; what a table says besides is `own`, and shown whole.
-    """
-
-    def __init__(self, of_rows: Iterable[Iterable[str]], own: Iterable[str] = ()) -> None:
+    def __init__(self, of_rows: Iterable[Iterable[str]]) -> None:
         notes = dict.fromkeys(chain.from_iterable(of_rows))
-        self.texts = (*map(message, notes), *own)
-        self._marks = dict(zip([*notes, *own], marks(self.texts), strict=True))
+        self.texts = tuple(map(message, notes))
+        self._marks = dict(zip(notes, marks(self.texts), strict=True))
 
     def marks(self, notes: Iterable[str]) -> str:
         """Return the marks of some notes."""

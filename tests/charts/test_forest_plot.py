@@ -174,7 +174,8 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
     cut = next(row for row in _effects(spec) if row["filled"] == 1.5)
     whole = next(row for row in _effects(spec) if row["filled"] == 1.84)
     assert 0.2 < low < high < 10
-    assert (cut["ci_low"], cut["cut_low"], cut["ci_high"], cut["cut_high"]) == (low, low, high, high)
+    assert (cut["ci_low"], cut["cut_low"], cut["ci_high"], cut["cut_high"]) == (0.01, low, 225.0, high)
+    assert layer_of(spec, "rule", x="ci_low", x2="ci_high")["mark"]["clip"] is True
     assert (whole["cut_low"], whole["cut_high"]) == (None, None)
 
 

@@ -338,11 +338,30 @@ def test_charts_can_be_saved_under_a_name_that_tells_what_they_show(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
     page = browser.open(page_of(charts.forest(comparison({})))).page
-    for ending, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"view,row,")):
+    for ending, start in (
+        ("SVG", b"<svg"),
+        ("PNG", b"\x89PNG"),
+        ("CSV", b"effect,group,ratio,low,high,times as good,finding\nbandwidth,xfs,1.84,1.71,1.98,"),
+    ):
         with page.expect_download() as download:
             page.get_by_role("button", name=f"Save this chart as {ending}").click()
         assert download.value.suggested_filename == f"a-chart.{ending.lower()}"
         assert Path(download.value.path()).read_bytes().startswith(start)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_chart_is_saved_as_it_looks(browser: Any, page_of: Callable[..., Path], comparison: Compare) -> None:
+    rows = comparison(
+        *({"operation": name, "block_size": 2**n} for name in ("read", "write") for n in range(9, 12))
+    )
+    page = browser.open(page_of(charts.forest(rows, most=3))).page
+    page.locator("select[name=view]").select_option("randwrite, read")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this chart as SVG").click()
+    saved = Path(download.value.path()).read_text()
+    assert "block size 512 B" in saved
+    assert "write, block size" not in saved
 
 
 @pytest.mark.browser
@@ -371,6 +390,23 @@ def test_tables_are_sorted_by_a_click_and_with_the_keyboard(
     page.keyboard.press("Enter")
     assert cells.all_inner_texts() == ["1 MiB", "16 KiB", "512 B"]
     assert page.locator("th[aria-sort=descending]").count() == 1
+
+
+@pytest.mark.browser
+def test_bounds_are_sorted_among_figures_and_a_table_is_copied_as_it_looks(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    bound = {"ratio": None, "ci_low": None, "ci_high": None, "rounding_high": 1.85, "verdict": "bound only"}
+    sizes = [{"block_size": 512, "ratio": 1.9}, {"block_size": 1024} | bound, {"block_size": 2048, "ratio": 1.8}]
+    opened = browser.open(page_of(tables.comparison_table(comparison(*sizes))))
+    page = opened.page
+    page.get_by_role("button", name="ratio").click()
+    assert page.locator("main td:first-child").all_inner_texts() == ["2 KiB", "1 KiB", "512 B"]
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('main table'))")
+    head, group, *rows = page.evaluate("getSelection().toString()").strip().splitlines()[1:]
+    assert head.split("\t")[:3] == ["block size", "ext4", "xfs"]
+    assert group == "Bandwidth, in MiB/s (higher is better)"
+    assert [row.split("\t")[0] for row in rows] == ["2 KiB", "1 KiB", "512 B"]
 
 
 @pytest.mark.browser

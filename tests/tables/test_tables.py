@@ -410,10 +410,10 @@ def test_the_number_of_tests_stands_below_the_table(comparison: Compare) -> None
             {"tested": 12, "error": 0.1}, {"operation": "read", "tool": "sysbench", "tested": 3, "error": 0.1}
         )
     )
-    (note,) = table.footnotes
+    (note,) = table.legend
     assert "corrected for the number of tests (12 of fio, 3 of sysbench)" in note
     assert "false better or worse in the whole comparison is 10 % at most" in _plain(note)
-    assert "verdict a" in [column.head for column in table.columns]
+    assert "verdict" in table.frame().columns
 
 
 def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Compare) -> None:

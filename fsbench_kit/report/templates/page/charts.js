@@ -79,18 +79,23 @@ async function save(figure, ending) {
   link.download = `${figure.dataset.name}.${ending}`;
   if (ending === "csv") {
     const [drawn] = Object.values(spec.datasets).sort((one, other) => other.length - one.length); // others are lines
-    link.href = URL.createObjectURL(new Blob([csv(drawn)], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob([csv(drawn, spec.usermeta?.csv)], { type: "text/csv" }));
   } else {
     const { view } = await vegaEmbed(document.createElement("div"), spec, { actions: false, logLevel: 1 });
-    link.href = await view.toImageURL(ending, 2);
+    for (const { name, bind } of spec.params ?? []) if (bind) view.signal(name, figure.view.signal(name)); // as it looks
+    link.href = await (await view.runAsync()).toImageURL(ending, 2);
   }
   link.click();
 }
 
-function csv(rows) {
-  const names = Object.keys(rows[0]);
+// Some charts name the columns that say something by themselves, and have rows that only make room.
+function csv(rows, heads) {
+  const names = Object.keys(heads ?? rows[0]);
+  const told = heads ? rows.filter(({ kind }) => kind === "effect") : rows;
+  const plain = (name, value) => (heads && name === "row" ? value.replace(/^\d+\|/, "").replaceAll("\n", " ") : value);
   const cell = (value) => (/[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "");
-  return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(cell).join(",")).join("\n");
+  const cells = told.map((row) => names.map((name) => plain(name, row[name])));
+  return [heads ? Object.values(heads) : names, ...cells].map((row) => row.map(cell).join(",")).join("\n");
 }
 
 for (const figure of figures) {
@@ -178,11 +183,13 @@ addEventListener("afterprint", () => {
   for (const figure of figures.filter(({ screen }) => screen)) {
     resized(figure.view, figure.screen);
     figure.querySelector("svg").style.maxHeight = "";
+    delete figure.screen;
   }
 });
 
 let last = innerWidth;
 addEventListener("resize", lodashDebounce(() => {
-  if (innerWidth !== last) figures.forEach(draw);
+  if (innerWidth === last || figures.some(({ screen }) => screen)) return; // on paper they have their sizes
+  figures.forEach(draw);
   last = innerWidth;
 }, 200));

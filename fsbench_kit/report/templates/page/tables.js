@@ -4,7 +4,7 @@ const units = { "B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30, "TiB": 2
 // What a cell is worth: its first number, with its unit; or its text. What is not known comes last.
 function worth(row, place) {
   const text = row.cells[place].textContent.trim();
-  const [, number, unit] = /^(-?[\d,]*\.?\d+(?:e-?\d+)?)\s*([a-zA-Zµ]*)/.exec(text) ?? [];
+  const [, number, unit] = /^(?:[<>] |above |below |between )?(-?[\d,]*\.?\d+(?:e-?\d+)?)\s*([a-zA-Zµ]*)/.exec(text) ?? [];
   if (number !== undefined) return [0, Number(number.replaceAll(",", "")) * (units[unit] ?? 1), text];
   return [text === "–" || text === "" ? 2 : 1, 0, text];
 }
