@@ -59,11 +59,6 @@ class Elements(HTMLParser):
 
 
 def barriers(page: Any) -> list[str]:
-    """Return what axe-core finds on a page that keeps people with disabilities out of it."""
+    """Return what axe-core finds on a page that keeps people with disabilities out of it, or makes it harder."""
     found = Axe().run(page).response["violations"]
-    return [
-        f"{rule['id']}: {node['html'][:200]}"
-        for rule in found
-        if rule["impact"] in {"serious", "critical"}
-        for node in rule["nodes"]
-    ]
+    return [f"{rule['id']}: {node['html'][:200]}" for rule in found for node in rule["nodes"]]

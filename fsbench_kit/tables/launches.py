@@ -105,7 +105,7 @@ def remarks_table(result: LaunchResult) -> Table:
         *([("ended early", one_line(result.stopped))] if result.stopped else []),
     ]
     caption = "Notes on the launch" if rows else "There are no notes on the launch"
-    return Table(caption, (Column(""), Column("what")), (Group(None, tuple(rows)),))
+    return Table(caption, (Column("kind"), Column("what")), (Group(None, tuple(rows)),))
 
 
 def shortfalls(result: LaunchResult) -> list[str]:
