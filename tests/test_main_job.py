@@ -67,7 +67,9 @@ def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) 
 SHEETS = {"raid1-hdd-2020": 6, "raid1-hdd-2020-again": 6, "iozone-ssd-2015": 8}
 """On how many sheets of paper the longest pages print, at most."""
 
-DROP_ALIKE = """document.querySelectorAll('.mark-symbol > *, tbody tr:nth-child(n + 10)').forEach((one) => one.remove())"""
+DROP_ALIKE = (
+    """document.querySelectorAll('.mark-symbol > *, tbody tr:nth-child(n + 10)').forEach((one) => one.remove())"""
+)
 """Takes marks and rows of a page away that are like those of others, which axe-core spends most of its time on."""
 
 

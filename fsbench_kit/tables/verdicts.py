@@ -189,7 +189,13 @@ def changed(row: Mapping[str, Any]) -> str:
 
 
 def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the two groups, a bare number by its factor as well: ``iodepth 16``, ``kernel 6.12``."""
+    """Name the two groups, a bare number by its factor as well: ``iodepth 16``, ``kernel 6.12``.
+
+    Examples
+    --------
+    >>> names_of({"level": "6.12", "baseline": "6.1", "factor": "kernel"})
+    ('kernel 6.12', 'kernel 6.1')
+    """
     level, baseline = one_line(row["level"]), one_line(row["baseline"])
     if not (level[:1].isdigit() and baseline[:1].isdigit()):
         return level, baseline
