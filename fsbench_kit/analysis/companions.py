@@ -39,6 +39,8 @@ def beside_few(
 ) -> None:
     """Add an interval to cells of two or three runs that borrows their spread from many similar cells."""
     few = samples.where(samples.fewest <= _FEW)
+    if not few.rows.size:
+        return
     baselines, candidates = (groups.of(role, *_KIND)[few.rows] for role in ROLES)
     kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):

@@ -263,9 +263,8 @@ def _estimates(design: Design, remarks: Remarks, options: CompareOptions, missin
 def _with_figures(measurements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split off the missing measurements of groups that have others; return the rest and those split off."""
     is_missing = measurements["state"] == "missing"
-    missing = measurements.filter(is_missing, ~UNMEASURED)
-    if missing.is_empty():
-        return measurements, missing
+    if not is_missing.any():
+        return measurements, measurements.clear()
     others = measurements.filter(~is_missing, ~UNMEASURED).select(_GROUP).unique()
     numbered = measurements.with_row_index("place")
     left = numbered.filter(is_missing, ~UNMEASURED).join(others, on=_GROUP, how="semi", nulls_equal=True)
@@ -289,7 +288,7 @@ def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, 
 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: CompareOptions) -> pl.DataFrame:
     """Return the table with the columns of `COLUMNS`."""
-    baseline, candidate = groups.of("baseline"), groups.of("candidate")
+    baseline, candidate = groups.of("baseline"), groups.of("candidate", "level", "n", "averaged_over")
     rows = baseline.select(
         *CELL,
         "unit",
@@ -305,7 +304,7 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         **design.columns(baseline.height, estimates.remarks).to_dict(),
     )
     higher = pl.col("better") == "higher"
-    found = judged(rows, 1 - options.confidence).with_columns(
+    found = judged(rows, (design, estimates.remarks), 1 - options.confidence).with_columns(
         margin=pl.lit(options.margin),
         n_for=pl.when(higher).then("above").otherwise("below"),
         n_against=pl.when(higher).then("below").otherwise("above"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.facts import TARGET, facts, others
 from fsbench_kit.analysis.groups import ROLES, Groups
+from fsbench_kit.analysis.parts import Parts, ranges
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import NO_PLAN, Plan, in_units, plan
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.dataset import Dataset
 
+
+Answer = TypeVar("Answer")
 
 OTHER: Final = "_candidate"
 """The suffix of the candidate's columns in frames that show both groups side by side."""
@@ -68,7 +71,7 @@ class Design:
         self._over_cells = over_cells
         self.factor = evidence.factor
         self.of = evidence.of
-        self._answers: dict[Callable[[Design], pl.DataFrame], pl.DataFrame] = {}
+        self._answers: dict[Callable[[Design], Any], Any] = {}
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
         self._set_of_group = number
         sets = np.stack([number[groups.pairs[role].to_numpy()] for role in ROLES], axis=-1)
@@ -86,21 +89,26 @@ class Design:
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: ``set``, ``level``, ``run_id`` and the columns that may be their units."""
-        places, sizes = self.groups.places(self._of_set)
-        columns = ("level", "run_id", "host", "launch", "date", "boot", "round")
-        runs = self.groups.measurements.select(columns)[places]
-        numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
-        return runs.insert_column(0, numbers).unique(["set", "run_id"], maintain_order=True)
+        """The runs of each set: ``set``, ``level``, ``run_id``, their times, and what may be their units."""
+        places, sets = self.groups.places(self._of_set)
+        columns = ["level", "run_id", "host", "launch", "date", "boot", "round"]
+        every = self.groups.measurements[[*columns, "started_at", "ended_at", "duration"]][places]
+        runs = every.insert_column(0, pl.Series("set", sets)).unique(["set", "run_id"], maintain_order=True)
+        # A log may state only one of the two times.
+        length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
+        return runs.with_columns(
+            start=pl.coalesce("started_at", pl.col("ended_at") - length),
+            end=pl.coalesce("ended_at", pl.col("started_at") + length),
+        )
 
     @cached_property
     def units(self) -> pl.DataFrame:
         """The runs of each pair that take part, and their units: see `fsbench_kit.analysis.units.in_units`."""
-        both = [
-            self.pairs.select("pair", set=role).join(self.members, on="set").with_columns(role=pl.lit(number))
-            for number, role in enumerate(ROLES)
-        ]
-        return in_units(pl.concat(both).sort("pair", "role", maintain_order=True))
+        sets = self.pairs.select(ROLES).to_numpy().ravel()
+        sizes = np.bincount(self.members["set"].to_numpy(), minlength=self._of_set.size)
+        place, of = ranges(sizes.cumsum() - sizes, sizes, sets)
+        pair, role = pl.Series("pair", of // 2), pl.Series("role", of % 2, dtype=pl.Int32)
+        return in_units(self.members[place].hstack([pair, role]))
 
     @cached_property
     def mixes(self) -> pl.DataFrame:
@@ -125,8 +133,9 @@ class Design:
     def plan(self) -> Plan:
         """How the runs of each pair are compared."""
         units = self.units
-        one = units["unit"].is_null().all() and units["round"].is_null().all() and units["launch"].n_unique() < 2
-        whole = units.select((pl.len().over("pair") == pl.col("all")).all()).item()
+        one = not units["unit"].count() and not units["round"].count() and units["launch"].n_unique() < 2
+        pairs = Parts(units["pair"].to_numpy())
+        whole = (pairs.size[pairs.of] == units["all"].to_numpy()).all()
         if one and whole and "strata" not in self.mixes["found"]:
             return NO_PLAN
         keys = self.mixes.filter(found="strata").select("pair", "key").unique(maintain_order=True)
@@ -155,11 +164,12 @@ class Design:
             .agg(values=pl.col("value").unique().sort())
         )
 
-    def once(self, question: Callable[[Design], pl.DataFrame]) -> pl.DataFrame:
+    def once(self, question: Callable[[Design], Answer]) -> Answer:
         """Return the result of a function of the design, called only once."""
         if question not in self._answers:
             self._answers[question] = question(self)
-        return self._answers[question]
+        found: Answer = self._answers[question]
+        return found
 
     @property
     def operations(self) -> pl.DataFrame:

@@ -86,7 +86,7 @@ class Estimates:
 
     def text(self, name: str) -> pl.Series:
         """Return a column of `WORDS`."""
-        return pl.Series(name, self._known, dtype=pl.String).gather(self._words[name])
+        return pl.Series(name, self._known, dtype=pl.String)[self._words[name]]
 
     def put_ratios(self, samples: Samples) -> None:
         """Fill in the geometric means of both groups and their ratio."""
@@ -106,9 +106,9 @@ class Estimates:
 
     def columns(self) -> dict[str, pl.Series]:
         """Return all columns; values that are not finite become null: unknown values and open ends."""
-        known = {name: np.where(np.isfinite(self.numbers[name]), self.numbers[name], np.nan) for name in NUMBERS}
+        known = {name: np.where(np.isinf(self.numbers[name]), np.nan, self.numbers[name]) for name in NUMBERS}
         words = {name: self.text(name) for name in WORDS}
-        return {**pl.DataFrame(known, nan_to_null=True).to_dict(), **words}
+        return {name: pl.Series(name, values, nan_to_null=True) for name, values in known.items()} | words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

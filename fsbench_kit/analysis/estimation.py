@@ -80,7 +80,8 @@ def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) 
     found.put_ratios(runs)
     found.put(_where(usable), estimand="ratio of geometric means")
 
-    k_a, k_b = (groups.of(role, "averaged_over").to_series().fill_null(1).to_numpy() for role in ROLES)
+    averaged = groups.table["averaged_over"].fill_null(1).to_numpy()
+    k_a, k_b = (averaged[groups.pairs[role].to_numpy()] for role in ROLES)
     of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
     found.remarks.because(_where(usable & (fewest == 1) & ~of_means), ONE_RUN)
     found.remarks.because(_where(usable & (fewest == 1) & of_means), replace(ONE_RUN, meaning=_SINGLE_MEAN))
@@ -113,9 +114,9 @@ def _where(mask: Bools) -> Ints:
 
 def _means_of_runs(groups: Groups, found: Estimates) -> None:
     """Note which groups have figures that are means of several runs."""
-    several = np.flatnonzero(groups.having(pl.col("averaged_over") > 1))
-    if not several.size:
+    if (groups.measurements["averaged_over"].max() or 1) == 1:
         return
+    several = np.flatnonzero(groups.having(pl.col("averaged_over") > 1))
     numbers = (  # a log is of one run unless its study says otherwise
         groups.measurements.filter(pl.col("group").is_in(several))
         .group_by("group", "level")

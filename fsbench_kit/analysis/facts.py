@@ -50,13 +50,16 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     count them. Mount options with the same meaning on any filesystem are separate settings of the kind ``mount``;
     the remaining ones belong to the target, whose name is of the kind ``name``.
     """
-    targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
-    of_runs = pl.concat([known(dataset), targets])
+    of_runs = known(dataset)
+    if dataset.runs["target"].count():
+        targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
+        of_runs = pl.concat([of_runs, targets])
     values = pl.col("value")
     alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
     counts = (values.n_unique() == pl.len()) & (pl.len() > _ONE_OF_EACH)
-    counting = pl.col("key").is_in(own_words(dataset)["key"].implode()) & counts.over("key")
-    of_runs = of_runs.filter(~alike.over("key"), ~counting)
+    counting = pl.col("key").is_in(own_words(dataset)["key"].implode()) & pl.col("counts")
+    dropped = of_runs.group_by("key").agg(alike=alike, counts=counts).filter(pl.col("alike") | counting)
+    of_runs = of_runs.filter(~pl.col("key").is_in(dropped["key"].implode()))
     if of_runs.is_empty():
         return of_runs.with_columns(kind=pl.lit(None, pl.String))
     of_runs = pl.concat([of_runs, _not_given(dataset, of_runs)])
@@ -75,8 +78,9 @@ _ONE_OF_EACH: Final = 2
 
 def own_words(dataset: Dataset) -> pl.DataFrame:
     """Return the words in name templates that are not settings of any tool, as ``key``."""
+    words = dataset.settings.filter(origin="name").select("key")
     known = pl.col("key").is_in(list(SETTINGS)) | pl.col("key").str.contains(".", literal=True)
-    return dataset.settings.filter(~known, origin="name").select("key").unique()
+    return words.unique().filter(~known) if words.height else words
 
 
 _PRINTED: Final = frozenset(

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.metrics import no_figure, wanted
 from fsbench_kit.analysis.needed import needed
+from fsbench_kit.analysis.parts import numbered, ranges, stretches
 from fsbench_kit.analysis.settings import CELL, Where, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.data.labelled import GROUP, labelled
@@ -20,15 +21,14 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import a, did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import ASKED, OPTIONS
-from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Bools, Ints
-
-    Runs: TypeAlias = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 
 Against = Literal["baseline", "previous", "all"]
 """What each level is compared with: a baseline, the previous level, or all others."""
@@ -55,6 +55,8 @@ class Groups:
         One row for each comparison: the numbers of its two groups, ``baseline`` and ``candidate``.
     before
         Measurements of warm-ups and the like, with the number of the ``group`` from which they are left out.
+    varied
+        The columns of a cell in which measurements differ, and host and launch if they do.
     """
 
     measurements: pl.DataFrame
@@ -62,15 +64,12 @@ class Groups:
     table: pl.DataFrame
     pairs: pl.DataFrame
     before: pl.DataFrame
+    varied: frozenset[str]
 
     def of(self, role: Role, *columns: str) -> pl.DataFrame:
         """Return the row of one group of each comparison, or some of its columns."""
-        rows = self._roles[role]
-        return rows[list(columns)] if columns else rows
-
-    @cached_property
-    def _roles(self) -> dict[Role, pl.DataFrame]:
-        return {role: self.table[self.pairs[role]] for role in ROLES}
+        table = self.table[list(columns)] if columns else self.table
+        return table[self.pairs[role]]
 
     @cached_property
     def first(self) -> Ints:
@@ -85,12 +84,18 @@ class Groups:
 
     def alike(self, column: str) -> Bools:
         """Return in which groups all measurements have the same text, or none, in a column."""
-        if not differing(self.measurements, [column]):
+        if column not in self.varied:
             return np.ones(self.table.height, dtype=np.bool_)
         numbers = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64)
         code = numbers.fill_null(-1).to_numpy()[self.order]
         same: Bools = np.minimum.reduceat(code, self.first) == np.maximum.reduceat(code, self.first)
         return same
+
+    def lacking(self, column: str) -> Bools:
+        """Return which groups have a measurement without a value in a column."""
+        some = self.measurements[column].null_count()
+        none: Bools = np.zeros(self.table.height, dtype=np.bool_)
+        return self.having(pl.col(column).is_null()) if some else none
 
     def either(self, groups: Bools) -> Bools:
         """Return for which comparisons a flag is set for either group."""
@@ -108,21 +113,32 @@ class Groups:
         )
         return pl.concat(both).drop("group")
 
-    def ragged(self, values: pl.Series) -> Runs:
-        """Return a column of the measurements as a masked array with a row for each group."""
-        return padded(values.to_numpy()[self.order], self.table["n"].to_numpy())
+    def by_group(self, column: str) -> tuple[NDArray[Any], Bools]:
+        """Return a column of the measurements with a row for each group, and where these rows have one.
+
+        Other places have any value. The arrays are column-major: see `fsbench_kit.stats.values`.
+        """
+        places, present = self._layout
+        return self.measurements[column].to_numpy().take(places).T, present.T
+
+    @cached_property
+    def _layout(self) -> tuple[Ints, Bools]:
+        """The indices of the first measurement of each group, of the second, and so on; and which exist."""
+        n = self.table["n"].to_numpy()
+        present = np.arange(n.max(initial=0)) < n[:, None]
+        places = np.zeros(present.shape, dtype=np.int64)
+        places[present] = self.order
+        return np.ascontiguousarray(places.T), np.ascontiguousarray(present.T)
 
     def places(self, groups: Ints) -> tuple[Ints, Ints]:
-        """Return the indices of the measurements of some groups in turn, and how many each has."""
-        sizes = self.table["n"].to_numpy()[groups]
-        ends = sizes.cumsum()
-        place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[groups] - ends + sizes, sizes)
-        return self.order[place], sizes
+        """Return the indices of the measurements of some groups in turn, and the place of each one's group."""
+        place, of = ranges(self.first, self.table["n"].to_numpy(), groups)
+        return self.order[place], of
 
     def runs_of(self, role: Role, rows: Ints, *columns: str) -> pl.DataFrame:
         """Return columns of the measurements of one group of some comparisons, with their ``row``."""
-        place, sizes = self.places(self.pairs[role].to_numpy()[rows])
-        return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
+        place, of = self.places(self.pairs[role].to_numpy()[rows])
+        return self.measurements.select(columns)[place].with_columns(row=pl.Series(rows[of]))
 
 
 def in_groups(
@@ -183,14 +199,13 @@ def comparable(
     RequestError
         If the factor, a value of ``where`` or all of the metrics are not in the data, or if a metric is unknown.
     """
-    every = cells(dataset, factor, where)
+    every = cells(dataset, factor, where, without=_NOT_COMPARED)
     figures = every if include_failed else every.filter(pl.col("status") == "ok")
-    there = figures["metric"]
-    measurements = figures.filter(wanted(metrics, there))
+    measurements = figures.filter(wanted(metrics, _metrics(figures)))
     if _any_measured(measurements):
-        return measurements.with_columns(_study(measurements))
+        return _across_studies(measurements)
     if _any_measured(figures):
-        raise no_figure(metrics, there)
+        raise no_figure(metrics, _metrics(figures))
     if not include_failed and _any_measured(every):
         raise RequestError(f"all runs that have {a(factor)} here failed or are partial", hint=_IF_FAILED)
     if where:
@@ -199,6 +214,10 @@ def comparable(
             hint="Choose less: each value occurs, but not with all the others.",
         )
     raise no_factor(dataset, factor)
+
+
+_NOT_COMPARED: Final = ("source", "start", "end", "sha256", "exit_code")
+"""Columns of runs that no comparison looks at, which would cost time to repeat for each measurement."""
 
 
 def no_factor(dataset: Dataset, factor: str) -> RequestError:
@@ -246,16 +265,20 @@ def _meant(dataset: Dataset, factor: str) -> str:
     return "" if factor in known else did_you_mean(factor, known)
 
 
-def _study(measurements: pl.DataFrame) -> pl.Series:
-    """Return the study as part of the cell; null for studies with a single level, compared across studies."""
+def _metrics(figures: pl.DataFrame) -> Iterator[str]:
+    yield from figures["metric"].unique()
+
+
+def _across_studies(measurements: pl.DataFrame) -> pl.DataFrame:
+    """Set the study to null for studies with a single level, which are compared with each other."""
     if not differing(measurements, ["study"]):
-        return measurements["study"]
+        return measurements
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
     single = levels.filter(pl.len().over("study") == 1)
     apart = single["level"].n_unique() > 1
-    return measurements.select(
+    return measurements.with_columns(
         study=pl.when(~pl.col("study").is_in(single["study"].implode() if apart else [])).then("study")
-    ).to_series()
+    )
 
 
 def groups_of(
@@ -288,8 +311,9 @@ def groups_of(
         If the baseline is not in the data, or is given for a comparison without one.
     """
     measured = measurements.filter(~UNMEASURED)
-    table, order = _table(measured, keys)
-    names = levels_of(measured)
+    run = measured["run_id"].hash().to_numpy()
+    starts, lengths = stretches(run)
+    names = levels_of(measured.select("level", "started_at", "ended_at")[starts])
     if baseline is not None and with_what != "baseline":
         raise RequestError(
             f"a comparison against {_AGAINST[with_what]} has no baseline",
@@ -298,40 +322,73 @@ def groups_of(
     if baseline is not None and baseline not in names:
         alone = _no_group(baseline, include_failed=include_failed)
         raise alone if factor == GROUP else _no_level(baseline, factor, names)
-    pairs = _pairs(table, names, baseline, with_what)
-    group = np.empty(measured.height, dtype=np.uint32)
-    group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())
-    of_cell = [*keys, "level"]
-    before = measurements.filter(UNMEASURED).join(
-        table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
-    )
-    in_groups = measured.with_columns(group=group)
-    return Groups(in_groups, order, table, pairs, before)
+
+    # As a rule, the measurements of a run stand together, and all runs have the same cells in the same order.
+    places = {name: place for place, name in enumerate(names)}
+    level = np.array([places[name] for name in measured["level"][starts].to_list()], dtype=np.int64)
+    varied = _varied(measured, keys)
+    cell = _cells(measured.select([key for key in keys if key in varied] or keys[0]), lengths)
+    cells = int(cell.max(initial=-1)) + 1
+    number = np.repeat(level, lengths) * cells + cell  # equal for equal levels and cells
+    order = np.argsort(number, kind="stable")
+    first, n = stretches(number[order])
+    present = number[order[first]]
+    table = _described(measured, run, order, n, keys)
+    study = numbered(table["study"]) if "study" in varied else np.zeros_like(present)
+    level, cell = np.divmod(present, cells or 1)
+    if with_what == "baseline":
+        own = _own_baseline(study, level, names) if baseline is None else names.index(baseline)
+        pairs = _with_baseline(cell, level, level == own)
+    else:
+        pairs = _with_others(cell, level, len(names) if with_what == "all" else 2)
+    group = np.empty(number.size, dtype=np.uint32)
+    group[order] = np.repeat(np.arange(n.size), n)
+    in_groups = measured.hstack([pl.Series("group", group)])
+    before = in_groups.clear()
+    if measured.height < measurements.height:
+        of_cell = [*keys, "level"]
+        before = measurements.filter(UNMEASURED).join(
+            table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
+        )
+    return Groups(in_groups, order, table, pairs, before, varied)
 
 
-def _table(measured: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
-    """Return the table of groups, and the indices of their measurements, group by group."""
-    apart = telling(measured, keys)
-    key = measured.select(*apart, "level").hash_rows().alias("key")
-    places = key.to_frame().with_row_index("place").group_by("key", maintain_order=True).agg("place")["place"]
-    order = places.explode().to_numpy().astype(np.intp)
-    table = _described(measured, order, places.list.len().to_numpy().astype(np.int64), keys)
-    cell = table.select(apart).hash_rows().alias("cell")
-    return table.with_columns(cell=pl.col("group").min().over(cell)), order
+def _varied(measurements: pl.DataFrame, keys: Sequence[str] = ()) -> frozenset[str]:
+    return frozenset(differing(measurements, list(dict.fromkeys([*keys, *CELL, "host", "launch"]))))
 
 
-def _described(measurements: pl.DataFrame, order: Ints, n: Ints, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the table of `Groups`, given the indices of the measurements, group by group."""
+def _cells(keys: pl.DataFrame, lengths: Ints) -> Ints:
+    """Return a number for the cell of each measurement, in order of appearance, given how many each run has."""
+    key = keys.hash_rows().to_numpy()
+    length = lengths[0] if lengths.size else 0
+    if lengths.size > 1 and (lengths == length).all() and (key.reshape(-1, length) == key[:length]).all():
+        return np.tile(_cells(keys[:length], lengths[:1]), lengths.size)
+    places = pl.DataFrame({"key": key}).with_row_index("place").group_by("key", maintain_order=True).agg("place")
+    of_each = places["place"]
+    cell = np.empty(key.size, dtype=np.int64)
+    cell[of_each.explode().to_numpy()] = np.repeat(np.arange(of_each.len()), of_each.list.len().to_numpy())
+    return cell
+
+
+def _described(
+    measurements: pl.DataFrame, run: NDArray[np.uint64], order: Ints, n: Ints, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Return the table of `Groups`, given a hash of each measurement's run, their indices by group, and sizes."""
     first = _first(n)
-    runs = np.add.reduceat(measurements["run_id"].hash().to_numpy()[order], first)  # equal for equal sets
-    table = measurements.select(*keys, "level", "unit")[order[first]].with_columns(n=n, runs=runs)
-    averaged = measurements["averaged_over"].fill_null(1)  # a log is of one run unless its study says otherwise
-    if averaged.max() == 1:
-        return table.with_columns(averaged_over=pl.lit(None, averaged.dtype)).with_row_index("group")
-    of_each = averaged.to_numpy()[order]
-    least, most = (np.minimum.reduceat(of_each, first), np.maximum.reduceat(of_each, first))
-    several = pl.Series((least == most) & (most > 1))
-    return table.with_columns(averaged_over=pl.when(several).then(pl.Series(most))).with_row_index("group")
+    averaged = measurements["averaged_over"]
+    several = pl.Series([None], dtype=averaged.dtype).new_from_index(0, n.size)
+    if (averaged.max() or 1) != 1:
+        of_each = averaged.fill_null(1).to_numpy()[order]  # a log is of one run unless its study says otherwise
+        least, most = (np.minimum.reduceat(of_each, first), np.maximum.reduceat(of_each, first))
+        several = pl.select(pl.when(pl.Series((least == most) & (most > 1))).then(pl.Series(most))).to_series()
+    columns = {
+        "group": pl.Series(np.arange(n.size), dtype=pl.UInt32),
+        **measurements.select(*keys, "level", "unit")[order[first]].to_dict(),
+        "n": pl.Series(n),
+        "runs": pl.Series(np.add.reduceat(run[order], first)),  # equal for equal sets
+        "averaged_over": several,
+    }
+    return pl.DataFrame(columns)
 
 
 def _first(n: Ints) -> Ints:
@@ -341,9 +398,7 @@ def _first(n: Ints) -> Ints:
 
 def levels_of(measurements: pl.DataFrame) -> list[str]:
     """Return the levels of a factor in natural order."""
-    another = pl.col("run_id").ne_missing(pl.col("run_id").shift())  # one row per run is enough; a few do no harm
-    of_runs = measurements.filter(another).select("level", pl.coalesce("started_at", "ended_at"))
-    begun = of_runs.group_by("level").agg(pl.col("started_at").min())
+    begun = measurements.group_by("level").agg(pl.coalesce("started_at", "ended_at").min())
     return in_order(begun["level"], dict(begun.iter_rows()))
 
 
@@ -366,30 +421,33 @@ def against(*, all_pairs: bool, consecutive: bool) -> Against:
     return "all" if all_pairs else "previous" if consecutive else "baseline"
 
 
-def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with_what: Against) -> pl.DataFrame:
-    """Return the groups that are compared, cell by cell, with levels in order."""
-    level = pl.col("level")
-    groups = table.select(
-        "group",
-        "cell",
-        "study",
-        "level",
-        place=level.replace_strict(names, range(len(names)), return_dtype=pl.Int64),
-    )
-    groups = groups[np.lexsort((groups["place"].to_numpy(), groups["cell"].to_numpy()))]
-    if with_what == "previous":
-        former = groups.select("cell", "place", baseline=pl.col("group").shift().over("cell"), candidate="group")
-        return former.drop_nulls("baseline").select(ROLES)
-    of_study = (
-        pl.when((level == "ext4").any()).then(level == "ext4").otherwise(pl.col("place") == pl.col("place").min())
-    )
-    if differing(groups, ["study"]):
-        of_study = of_study.over("study")
-    is_base = of_study if baseline is None else level == baseline
-    first, others = (groups, groups) if with_what == "all" else (groups.filter(is_base), groups.filter(~is_base))
-    both = first.join(others, on="cell", suffix="_other", maintain_order="left_right")
-    once = pl.col("place") < pl.col("place_other") if with_what == "all" else pl.lit(value=True)
-    return both.filter(once).select(baseline="group", candidate="group_other")
+def _with_baseline(cell: Ints, level: Ints, is_baseline: Bools) -> pl.DataFrame:
+    """Pair each group with the baseline of its cell: cell by cell, with levels in order."""
+    baseline = np.full(cell.max(initial=-1) + 1, -1)
+    baseline[cell[is_baseline]] = np.flatnonzero(is_baseline)
+    order = np.lexsort((level, cell))
+    candidate = order[~is_baseline[order] & (baseline[cell[order]] >= 0)]
+    return pl.DataFrame({"baseline": baseline[cell[candidate]], "candidate": candidate})
+
+
+def _with_others(cell: Ints, level: Ints, reach: int) -> pl.DataFrame:
+    """Pair each group with those that come up to ``reach`` - 1 levels after it in its cell."""
+    order = np.lexsort((level, cell))
+    first, other = (np.zeros(0, dtype=np.int64) for _ in ROLES)
+    for apart in range(1, reach):
+        same = np.flatnonzero(cell[order[apart:]] == cell[order[:-apart]])
+        first, other = np.append(first, same), np.append(other, same + apart)
+    by_cell = np.lexsort((other, first))
+    return pl.DataFrame({"baseline": order[first[by_cell]], "candidate": order[other[by_cell]]})
+
+
+def _own_baseline(study: Ints, level: Ints, names: Sequence[str]) -> Ints:
+    """Return the level with which the others of each group's study are compared: ext4, or else the first."""
+    least = np.full(study.max(initial=-1) + 2, len(names))
+    np.minimum.at(least, study, level)
+    if "ext4" in names:
+        least[study[level == names.index("ext4")]] = names.index("ext4")
+    return least[study]
 
 
 def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
@@ -399,9 +457,10 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     group = pl.Series("group", np.repeat(np.arange(n.size, dtype=np.uint32), n))
     measurements = pl.concat(groups).with_columns(group)
     order = np.arange(measurements.height)
-    table = _described(measurements, order, n, CELL)
+    table = _described(measurements, measurements["run_id"].hash().to_numpy(), order, n, CELL)
     both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
-    return Groups(measurements, order, table, pl.DataFrame(both), measurements.clear())
+    varied = _varied(measurements)
+    return Groups(measurements, order, table, pl.DataFrame(both), measurements.clear(), varied)
 
 
 def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from polars.dataframe.group_by import GroupBy
 
     from fsbench_kit.stats.result import Ints
 
@@ -38,36 +37,44 @@ class Reason:
     meaning: str
 
 
+class _Remark(NamedTuple):
+    """A reason or footnote of some rows, with a sentence for each row."""
+
+    rows: Ints
+    code: str | None
+    texts: pl.Series
+    withholds: bool
+
+
 class Remarks:
     """Reasons and footnotes of rows, in the order in which they were added to each row."""
 
     def __init__(self) -> None:
-        self._added = [pl.DataFrame(schema=_SCHEMA)]
+        self._added: list[_Remark] = []
 
     def because(self, rows: Rows, reason: Reason, sentences: pl.Series | None = None) -> None:
         """Add a reason to some rows, with its meaning or with sentences that describe what was found."""
         code = None if reason.kind == "footnote" else reason.code
-        sentence = pl.lit(reason.meaning) if sentences is None else sentences.fill_null(reason.meaning)
-        self._add(rows, code, sentence, withholds=reason.kind == "verdict withheld")
+        texts = reason.meaning if sentences is None else sentences.fill_null(reason.meaning)
+        self._add(rows, code, texts, withholds=reason.kind == "verdict withheld")
 
     def note(self, rows: Rows, sentence: str | pl.Series) -> None:
         """Add a footnote to some rows: one for all, or one for each."""
-        self._add(rows, None, pl.lit(sentence) if isinstance(sentence, str) else sentence)
+        self._add(rows, None, sentence)
 
-    def _add(self, rows: Rows, code: str | None, text: pl.Expr | pl.Series, *, withholds: bool = False) -> None:
+    def _add(self, rows: Rows, code: str | None, texts: str | pl.Series, *, withholds: bool = False) -> None:
         if len(rows):
-            added = pl.DataFrame({"row": rows}, schema_overrides={"row": pl.Int64})
-            self._added.append(
-                added.select("row", code=pl.lit(code, pl.String), text=text, withholds=pl.lit(withholds))
-            )
+            if isinstance(texts, str):
+                texts = pl.Series([str(texts)]).new_from_index(0, len(rows))
+            self._added.append(_Remark(np.asarray(rows), code, texts, withholds))
 
     def with_code(self, codes: Sequence[str]) -> pl.Series:
         """Return the rows that have any of the codes."""
-        return pl.concat(self._added).filter(pl.col("code").is_in(codes))["row"]
+        return pl.Series("row", np.concatenate([_NO_ROWS, *(of.rows for of in self._added if of.code in codes)]))
 
     def sentences(self) -> tuple[list[str], list[str]]:
         """Return the sentences of reasons and those of footnotes, over all rows and without duplicates."""
-        said = pl.concat(self._added).sort("row", maintain_order=True)
+        said = self._by_row()
         of_reasons, others = (
             said.filter(which)["text"] for which in (pl.col("code").is_not_null(), pl.col("code").is_null())
         )
@@ -76,19 +83,31 @@ class Remarks:
     def columns(self, rows: int, *after: Remarks) -> pl.DataFrame:
         """Return ``reasons`` and ``footnotes`` of all rows, followed by those of further remarks."""
         known, texts = (pl.col(name).drop_nulls() for name in ("code", "text"))
-        of_rows = self._by_row(rows, *after)
+        of_rows = self._by_row(*after, rows=rows).group_by("row", maintain_order=True)
         return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
 
     def told_apart(self, rows: int) -> pl.DataFrame:
         """Return the sentences of all rows: ``withheld`` explains a missing verdict, ``notes`` are footnotes."""
         text, is_note = pl.col("text"), pl.col("code").is_null() & pl.col("text").is_not_null()
-        return self._by_row(rows).agg(withheld=text.filter("withholds"), notes=text.filter(is_note)).drop("row")
+        of_rows = self._by_row(rows=rows).group_by("row", maintain_order=True)
+        return of_rows.agg(withheld=text.filter("withholds"), notes=text.filter(is_note)).drop("row")
 
-    def _by_row(self, rows: int, *after: Remarks) -> GroupBy:
-        nothing, no_kind = pl.lit(None, pl.String), pl.lit(None, pl.Boolean)
-        every = pl.select(row=pl.int_range(rows), code=nothing, text=nothing, withholds=no_kind)
-        added: list[pl.DataFrame] = [frame for remarks in (self, *after) for frame in remarks._added]
-        return pl.concat([every, *added]).group_by("row", maintain_order=True)
+    def _by_row(self, *after: Remarks, rows: int = 0) -> pl.DataFrame:
+        """Return a line for each remark, row by row, after an empty one for each of the first rows."""
+        empty = _Remark(np.arange(rows), None, _NO_TEXT.new_from_index(0, rows), withholds=False)
+        added = [empty, *(of for remarks in (self, *after) for of in remarks._added)]
+        row, of = np.concatenate([each.rows for each in added]), [each.rows.size for each in added]
+        order = np.argsort(row, kind="stable")
+        number = np.repeat(np.arange(len(added)), of)[order]
+        return pl.DataFrame(
+            {
+                "row": pl.Series(row[order], dtype=pl.Int64).set_sorted(),
+                "code": pl.Series([each.code for each in added], dtype=pl.String)[number],
+                "text": pl.concat([each.texts for each in added])[order],
+                "withholds": np.array([each.withholds for each in added])[number],
+            }
+        )
 
 
-_SCHEMA: Final = {"row": pl.Int64, "code": pl.String, "text": pl.String, "withholds": pl.Boolean}
+_NO_ROWS: Final = np.zeros(0, dtype=np.int64)
+_NO_TEXT: Final = pl.Series([None], dtype=pl.String)

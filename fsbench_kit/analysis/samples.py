@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from fsbench_kit.analysis.groups import ROLES
 from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.groups import Groups, Runs
+    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.stats.result import Bools, Floats, Ints
 
 
@@ -41,7 +41,10 @@ class Sampler:
     """Selects the runs of rows and groups from an array of all values that is built once."""
 
     def __init__(self, groups: Groups, column: str = "value") -> None:
-        self._runs = _as_sample(groups.ragged(groups.measurements[column]))
+        values, present = groups.by_group(column)
+        values[~present] = 1.0
+        # unchecked: rows that are estimated have no values without a logarithm
+        self._runs = Sample(values, present)
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
         self._roles = [groups.pairs[role].to_numpy() for role in ROLES]
@@ -78,13 +81,14 @@ class Sampler:
         sample, times = self.group(groups), self._groups.measurements["started_at"]
         if times.is_sorted():
             return sample
-        started = self._groups.ragged(times.to_physical())[groups, : sample.values.shape[1]]
-        order = started.argsort(axis=-1, kind="stable", endwith=True)
+        started, present = self._groups.by_group("started_at")
+        ends_last = np.where(present, started, np.datetime64(2**62, "us"))
+        order = ends_last[groups, : sample.values.shape[1]].argsort(axis=-1, kind="stable")
         places = np.arange(groups.size)[:, None], order
         return Sample(sample.values[places], sample.present[places])
 
 
-def _as_sample(values: Runs) -> Sample:
+def _as_sample(values: np.ma.MaskedArray[Any, np.dtype[np.float64]]) -> Sample:
     """Return values without checking them: rows that are estimated have no values without a logarithm."""
     return Sample(values.filled(1.0), np.asfortranarray(~np.ma.getmaskarray(values)))
 

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import polars as pl
 
+from fsbench_kit.analysis.parts import stretches
 from fsbench_kit.analysis.work import work_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.dates import of_one_run
@@ -40,10 +41,11 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
     pl.DataFrame
         Columns ``run_id``, ``key``, ``value``, ``origin``.
     """
+    known = settings.select("run_id", "key", "value", "origin")
+    if known.select("run_id", "key").hash_rows().n_unique() == known.height:
+        return known
     # Origins are an Enum in descending order of strength, so the smallest one is the strongest.
-    strongest = settings.select("run_id", "key", "value", "origin").filter(
-        pl.col("origin") == pl.col("origin").min().over("run_id", "key")
-    )
+    strongest = known.filter(pl.col("origin") == pl.col("origin").min().over("run_id", "key"))
     several = strongest.select(pl.struct("run_id", "key").is_duplicated()).to_series()
     if not several.any():
         return strongest
@@ -66,7 +68,9 @@ def _none_of(keys: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(schema=dict.fromkeys(("run_id", *keys), pl.String))
 
 
-def _columns(effective: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+def _columns(effective: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    if effective.is_empty():
+        return _none_of(keys)
     return effective.group_by("run_id", maintain_order=True).agg(
         pl.col("value").filter(pl.col("key") == key).first().alias(key) for key in keys
     )
@@ -155,7 +159,9 @@ LAUNCH: Final = pl.concat_str(
 for runs launched with the kit, one folder."""
 
 
-def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
+def cells(
+    dataset: Dataset, factor: str, where: Where | None = None, *, without: Sequence[str] = ()
+) -> pl.DataFrame:
     """Return the primary figures of runs and of their jobs, each with its cell and its level of a factor.
 
     Parameters
@@ -166,6 +172,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         A column of ``runs``, or the key of a setting; or ``date``, the day on which a run began.
     where
         The values to keep, by column of `CELL` or for the factor; ``None`` keeps figures without a value.
+    without
+        Columns of ``runs`` to leave out.
 
     Returns
     -------
@@ -191,25 +199,18 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     known = _columns(settings, _KEYS).with_columns(
         memory=pl.coalesce("memory_limit", "memory"), date=pl.when(~of_one_run("date")).then("date")
     )
+    runs = dataset.runs.join(known, on="run_id", how="left", maintain_order="left")
     if factor in dataset.runs.columns:
-        level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
+        runs = runs.with_columns(level=pl.col(factor).cast(pl.String))
     elif factor == DATE:
-        named = dataset.runs.select("run_id", "started_at", "ended_at").join(known, on="run_id", how="left")
         day = pl.coalesce("started_at", "ended_at").dt.date().cast(pl.String)
-        level = named.select("run_id", level=pl.coalesce(_day("date"), day))
+        runs = runs.with_columns(level=pl.coalesce(_day("date"), day))
     else:
         asked = factor_key(factor, settings["key"].unique())
         level = _columns(settings, [asked]).rename({asked: "level"})
-    runs = (
-        dataset.runs.drop("line")
-        .join(level.drop_nulls(), on="run_id", maintain_order="left")
-        .join(known, on="run_id", how="left", maintain_order="left")
-    )
-    label = (
-        "filesystem"
-        if factor == "target" or (factor == GROUP and _of_one_filesystem_each(level, runs))
-        else factor
-    )
+        runs = runs.join(level, on="run_id", how="left", maintain_order="left")
+    runs = runs.drop_nulls("level")
+    label = "filesystem" if factor == "target" or (factor == GROUP and _of_one_filesystem_each(runs)) else factor
     labels = [key for key in CELL if key == label]
     alike = [key for key in CELL if key in runs.columns and key not in labels]
     runs = runs.with_columns(
@@ -217,18 +218,23 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         pl.col("date") if factor != DATE else pl.lit(None, pl.String).alias("date"),
         work_of(runs, settings, alike, factor),
         *(integer(size).alias(f"{size}_setting") for size in _SIZES),
-    ).drop(_SIZES)
+        *(pl.lit(None, runs.schema[key]).alias(key) for key in labels if key in runs.columns),
+    ).drop("line", *_SIZES, *without)
     printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
-    figures = _beside_runs(pl.concat([printed, _with_sync(printed)]), runs).with_columns(
+    synced = _with_sync(printed)
+    every = pl.concat([printed, synced]) if synced.height else printed
+    figures = _beside_runs(every, runs).with_columns(
         pl.col("scope").cast(pl.String),
         _telling_part(printed),
         *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
-    figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
+    if varied := [key for key in labels if figures[key].count()]:  # a size, or the operation
+        figures = figures.with_columns(pl.lit(None, figures.schema[key]).alias(key) for key in varied)
     for size in _SIZES:
         if 0 < figures[size].null_count() < figures.height:
             figures = figures.with_columns(_known_of_all(size))
-    return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+    chosen = [_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()]
+    return figures.filter(chosen) if chosen else figures
 
 
 def _day(date: str) -> pl.Expr:
@@ -236,9 +242,9 @@ def _day(date: str) -> pl.Expr:
     return pl.when(pl.col(date).str.contains(AT)).then(pl.col(date).str.head(10)).otherwise(date)
 
 
-def _of_one_filesystem_each(level: pl.DataFrame, runs: pl.DataFrame) -> bool:
+def _of_one_filesystem_each(runs: pl.DataFrame) -> bool:
     """Return whether each level has a single filesystem, and not all have the same."""
-    pairs = runs.select("run_id", "filesystem").join(level, on="run_id").select("filesystem", "level").unique()
+    pairs = runs.select("filesystem", "level").unique()
     return pairs.height == pairs["level"].n_unique() and pairs["filesystem"].n_unique() > 1
 
 
@@ -264,12 +270,13 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame
     """Join measurements with the facts of their runs, in a tenth of the time of a Polars join for so few runs."""
     facts = runs.drop("run_id")
     alike = [name for name, n in facts.select(pl.all().n_unique()).row(0, named=True).items() if n == 1]
-    blocks = measurements["run_id"].rle().struct  # the figures of a run are consecutive
-    numbers = blocks.field("value").cast(pl.Enum(runs["run_id"]), strict=False).to_physical()
-    place = numbers[np.repeat(np.arange(numbers.len()), blocks.field("len").to_numpy())]
-    known = place.is_not_null()
+    starts, lengths = stretches(measurements["run_id"].hash().to_numpy())  # the figures of a run are consecutive
+    places = {run: place for place, run in enumerate(runs["run_id"].to_list())}
+    blocks = [places.get(run, -1) for run in measurements["run_id"][starts].to_list()]
+    place = np.repeat(np.array(blocks, dtype=np.int64), lengths)
+    known = place >= 0
     if not known.all():
-        measurements, place = measurements.filter(known), place.filter(known)
+        measurements, place = measurements.filter(known), place[known]
     beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
     first, kinds = facts.row(0, named=True) if alike else {}, facts.schema
     return beside.with_columns(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
@@ -310,11 +317,10 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
 
     Neither shows alone how long a filesystem takes: one does more at once, and another more in the sync.
     """
-    elapsed = figures.filter(metric="elapsed", statistic="value", state="measured").filter(
-        pl.col("operation").str.contains(_WRITES)
-    )
+    elapsed = figures.filter(metric="elapsed", statistic="value", state="measured")
     if elapsed.is_empty():
         return elapsed
+    elapsed = elapsed.filter(pl.col("operation").str.contains(_WRITES))
     syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
         pl.col("operation").str.strip_suffix("_sync")
     )

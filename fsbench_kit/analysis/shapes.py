@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.estimates import Estimates
-    from fsbench_kit.analysis.groups import Groups, Runs
+    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.stats.result import Bools, Ints
 
 NON_STEADY: Final = Reason(
@@ -39,12 +39,12 @@ def look(groups: Groups, found: Estimates) -> Bools:
     bimodal &= groups.alike("launch")  # different hosts, kernels or launches naturally have different speeds
     few = groups.table["n"].to_numpy() < _FOR_MODES
     for role in ROLES:
-        group, level = groups.pairs[role].to_numpy(), groups.of(role, "level").to_series()
+        group = groups.pairs[role].to_numpy()
         for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
             rows = np.flatnonzero(which[group])
             if not rows.size:
                 continue
-            said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
+            said = groups.table[["level"]][group[rows]].select(pl.format(sentence, "level"))
             found.remarks.note(rows, said.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
     return groups.either(bimodal)
@@ -72,7 +72,7 @@ def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
         bimodal[chosen] = stats.bimodal(samples.group(chosen), found.rounding[chosen])
 
     # A line over time is only meaningful if the times are known, and all runs were made on one machine.
-    timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
+    timed = ~groups.lacking("started_at") & groups.alike("host")
     chosen = np.flatnonzero(measured & (n >= MIN_RUNS) & timed)
     if chosen.size:
         line = stats.drift(samples.in_time(chosen))
@@ -88,7 +88,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     the range of five rounds, which ratios that merely vary by 9 % exceed half of the time; that is what an
     interval is for.
     """
-    together = groups.alike("launch") & ~groups.having(pl.col("round").is_null())
+    together = groups.alike("launch") & ~groups.lacking("round")
     blocked = ~np.isnan(found.numbers["n_pairs"])
     rows: Ints = np.flatnonzero(together[groups.pairs.to_numpy()].all(axis=-1) & blocked)
     if not rows.size:
@@ -110,11 +110,11 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     return restless
 
 
-def _over_rounds(groups: Groups, of: Ints, rounds: Ints) -> Runs:
+def _over_rounds(groups: Groups, of: Ints, rounds: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
     """Return the mean logarithm of groups in each round; rounds without runs of a group are masked."""
-    places, sizes = groups.places(of)
+    places, group = groups.places(of)
     width = int(rounds.max()) + 1
-    cell = np.repeat(np.arange(of.size), sizes) * width + rounds[places]
+    cell = group * width + rounds[places]
     count = np.bincount(cell, minlength=of.size * width)
     total = np.bincount(cell, np.log(groups.measurements["value"].to_numpy()[places]), minlength=of.size * width)
     return np.ma.MaskedArray(total / np.maximum(count, 1), mask=count == 0).reshape(of.size, width)

@@ -13,14 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import Groups, telling
 from fsbench_kit.analysis.intervals import FEWEST_UNITS, MOST_FEW
+from fsbench_kit.analysis.parts import Parts
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.estimates import CompareOptions, Estimates
+    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.stats.result import Bools, Floats, Ints
 
 _MANY_ROWS: Final = 10
@@ -82,10 +84,9 @@ def _p(found: Estimates, rows: Ints, limit: float, **spread: Floats) -> Floats:
 
 def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
     """Return the rows of each kind."""
-    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(found.text("method")[rows])
-    apart = telling(kinds, kinds.columns)
-    by_kind = kinds.select(apart, row=rows).group_by(apart, maintain_order=True).agg("row")
-    return [of_kind.to_numpy() for of_kind in by_kind["row"]]
+    apart = [name for name in _POOLED if name in groups.varied]
+    kinds = pl.DataFrame([*(groups.of("baseline", name)[name] for name in apart), found.text("method")])
+    return [rows[places] for places in Parts.of_rows(kinds[rows]).rows] if rows.size else []
 
 
 def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_modes: bool) -> None:

@@ -13,10 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+import numpy as np
 import polars as pl
+
+from fsbench_kit.analysis.groups import ROLES
+from fsbench_kit.analysis.parts import Parts, have_both, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from fsbench_kit.stats.result import Bools, Ints
 
 Method = Literal["runs", "rounds", "units", "means", "values", "strata", "strata of rounds"]
 
@@ -72,41 +78,50 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
         of runs. ``boot`` is null unless every boot is known and none ran both groups, ``date`` unless every date
         is known.
     """
-    shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
-    of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
-    hosts = _shared("host")  # an unknown host counts as one, too
-    kept = of_host.with_columns(hosts=hosts).filter(pl.col("shared") | (pl.col("hosts") == 0))
-    of_launch = kept.with_columns(
-        shared["launch"], apart=pl.col("boot").is_not_null() & ~_BOTH.over("pair", "boot")
-    )
-    of_launch = of_launch.with_columns(
-        launches=_shared("launch"),
-        most=pl.col("shared").mean().over("pair"),
-        boot=pl.when(pl.col("apart").all().over("pair")).then("boot"),
-        date=pl.when(pl.col("date").is_not_null().all().over("pair")).then("date"),
-    )
-    one_host, whole = pl.col("hosts") < 2, pl.col("most") >= _KEPT
-    within = (pl.col("launches") > 0) & (one_host | (whole & (pl.col("hosts") < MANY)))
-    return of_launch.with_columns(
-        alone=within & ~pl.col("shared"),
-        unit=pl.when(within & (pl.col("launches") > pl.col("hosts")) & (pl.col("launches") > 1))
-        .then(_LAUNCH)
-        .when(~one_host)
+    pair, role, host = members["pair"].to_numpy(), members["role"].to_numpy(), numbered(members["host"])
+    shared, hosts = _shared(pair, role, host)  # an unknown host counts as one, too
+    pairs = Parts(pair)
+    of_hosts = members.hstack([pl.Series("all", pairs.size[pairs.of]), pl.Series("hosts", hosts)])
+    kept = of_hosts.filter(shared | (hosts == 0))
+
+    pair, role = kept["pair"].to_numpy(), kept["role"].to_numpy()
+    launch, boot = (numbered(kept[name]) for name in ("launch", "boot"))
+    shared, launches = _shared(pair, role, launch)
+    pairs, hosts = Parts(pair), kept["hosts"].to_numpy()
+    whole = pairs.count(shared) >= _KEPT * pairs.size
+    own_boots = pairs.all((boot >= 0) & ~have_both(role, pair, boot))[pairs.of]
+    dated = pairs.all(numbered(kept["date"]) >= 0)[pairs.of]
+    within = (launches > 0) & ((hosts < 2) | (whole[pairs.of] & (hosts < MANY)))
+    in_launches = within & (launches > hosts) & (launches > 1)
+    date = pl.when(pl.Series(dated)).then("date")
+    return kept.with_columns(
+        launches=pl.Series(launches),
+        boot=pl.when(pl.Series(own_boots)).then("boot"),
+        date=date,
+        alone=pl.Series(within & ~shared),
+        unit=pl.when(pl.Series(in_launches))
+        .then(_launch(date))
+        .when(pl.Series(hosts > 1))
         .then(pl.format("host {}", pl.col("host").fill_null("not known"))),
-    ).drop("shared", "most", "apart")
+    )
 
 
-_LAUNCH: Final = pl.format(
-    "{} {}", pl.when(pl.col("date").is_null()).then(pl.lit("launch")).otherwise(pl.lit("date")), "launch"
-)
-"""A launch as a unit: a date if launches are only distinguished by dates."""
+def _launch(date: pl.Expr) -> pl.Expr:
+    """Name a launch as a unit: a date if launches are only distinguished by dates."""
+    return pl.format("{} {}", pl.when(date.is_null()).then(pl.lit("launch")).otherwise(pl.lit("date")), "launch")
 
 
-def _shared(by: str) -> pl.Expr:
-    """Count the hosts or launches that ran both groups, or 0 if these would leave too few runs of a group."""
-    both = [pl.col("role") == role for role in (0, 1)]
-    left = [(pl.col("shared") & own).sum() >= pl.min_horizontal(own.sum(), 2) for own in both]
-    return pl.when(*left).then(pl.col(by).filter("shared").n_unique()).otherwise(0).over("pair")
+def _shared(pair: Ints, role: Ints, of: Ints) -> tuple[Bools, Ints]:
+    """Return for each run whether both groups have one in its host or launch, and how many of these the pair has.
+
+    The number is 0 if they would leave too few runs of a group.
+    """
+    shared, pairs, parts = have_both(role, pair, of), Parts(pair), Parts(pair, of)
+    number = np.bincount(pairs.of[parts.first][shared[parts.first]], minlength=pairs.first.size)
+    enough = [
+        pairs.count(shared & (role == own)) >= np.minimum(pairs.count(role == own), 2) for own in range(len(ROLES))
+    ]
+    return shared, np.where(np.all(enough, axis=0), number, 0)[pairs.of]
 
 
 def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
@@ -123,7 +138,7 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     runs = runs.with_columns(
         unit=pl.concat_str("unit", "stratum", separator=", ", ignore_nulls=True).replace("", None),
         paired=pl.col("round").is_not_null() & _BOTH.over("pair", "launch", "round"),
-        mean=pl.coalesce(pl.format("boot {}", "boot"), _LAUNCH),
+        mean=pl.coalesce(pl.format("boot {}", "boot"), _launch(pl.col("date"))),
     ).with_columns(block=pl.when("paired").then(pl.struct("launch", "round").rank("dense")))
     by_pair = (
         runs.group_by("pair", maintain_order=True)

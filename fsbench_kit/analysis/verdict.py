@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import estimation, shapes
 from fsbench_kit.analysis.confounders import CONFOUNDERS
 from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
-from fsbench_kit.analysis.groups import telling
+from fsbench_kit.analysis.groups import differing, telling
 from fsbench_kit.analysis.intervals import FEWEST_UNITS
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
+from fsbench_kit.analysis.parts import Parts
 from fsbench_kit.analysis.settings import CELL
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.reasons import Kind, Reason
+    from collections.abc import Sequence
+
+    from fsbench_kit.analysis.reasons import Kind, Reason, Remarks
+    from fsbench_kit.stats.result import Bools, Ints
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"]
 
@@ -35,7 +40,7 @@ FAMILY: Final = ("study", "tool")
 """The columns of a family, whose effects are corrected for multiple testing."""
 
 
-def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
+def judged(rows: pl.DataFrame, remarks: Sequence[Remarks], level: float) -> pl.DataFrame:
     """Return the rows with their ``effect``, ``p_adjusted``, ``tested``, ``error`` and ``verdict``.
 
     Each effect is tested once. Metrics that are functions of one another (`metrics.QUESTION`) answer the same
@@ -46,70 +51,64 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     ----------
     rows
         The columns of a comparison, and ``p_equivalent`` and ``units`` of `fsbench_kit.analysis.estimates`.
+    remarks
+        Their reasons.
     level
         The chance of a false difference in a family, and of a false equivalence.
     """
-    withheld = _because(*codes("no ratio", "verdict withheld"))
-    rows = _with_effects(
-        rows.with_columns(
-            question=QUESTION,
-            place=PLACE,
-            testable=~withheld & pl.col("p").is_not_null() & (pl.col("units") >= FEWEST_UNITS),
-        )
+
+    def because(*reasons: str) -> Bools:
+        found = np.zeros(rows.height, dtype=np.bool_)
+        for of_some in remarks:
+            found[of_some.with_code(reasons).to_numpy()] = True
+        return found
+
+    withheld = because(*codes("no ratio", "verdict withheld"))
+    p, units, ratio, bound = (rows[name].to_numpy() for name in ("p", "units", "ratio", "rounding_low"))
+    testable = ~withheld & ~np.isnan(p) & (units >= FEWEST_UNITS)
+    effect = _effects(rows, testable)
+    p_adjusted, p_equivalent, tested, error = np.full((4, rows.height), np.nan)
+    every = np.arange(rows.height)
+    first = np.flatnonzero(testable & (effect == every))
+    families = Parts.of_rows(rows.select(FAMILY)[first]).rows if first.size else []
+    for family in (first[places] for places in families):
+        p_adjusted[family] = stats.holm(p[family])
+        p_equivalent[family] = stats.holm(rows["p_equivalent"].to_numpy()[family])
+        tested[family], error[family] = family.size, min(1.0, len(families) * level)
+
+    p_adjusted, p_equivalent, tested, error, ratio, bound = (
+        np.where(testable, of_row[effect], np.nan)
+        for of_row in (p_adjusted, p_equivalent, tested, error, ratio, bound)
     )
-    tested = rows.filter("testable", pl.col("effect") == pl.col("row"))
-    families = tested.select(*FAMILY, "effect", *_OF_TEST).partition_by(FAMILY)
-    bound = pl.coalesce("ratio", "rounding_low").fill_null(0.0)  # a bound is only tested if it lies beyond 1
-    shown = (
-        pl.when(pl.col("p_equivalent") <= level)
-        .then(pl.lit("equivalent"))
-        .when(pl.col("p_adjusted") >= level)
-        .then(pl.lit("inconclusive"))
-        .when((bound > 1) == (pl.col("better") == "higher"))
-        .then(pl.lit("better"))
-        .otherwise(pl.lit("worse"))
-    )
-    tests = pl.concat(
-        family.with_columns(
-            p_adjusted=_holm(family["p"]),
-            p_equivalent=_holm(family["p_equivalent"]),
-            tested=pl.lit(family.height),
-            error=pl.lit(min(1.0, len(families) * level)),
-        )
-        for family in families or [tested.clear()]
-    )
-    of_effect = tests.select("effect", "p_adjusted", "tested", "error", shown=shown)
-    words: list[tuple[pl.Expr, Verdict]] = [
-        (withheld, "not comparable"),
-        (_because(CENSORED.code), "bound only"),
-        (_because(ONE_RUN.code), "single runs"),
+    higher = (rows["better"] == "higher").to_numpy()[effect]
+    is_greater = np.where(np.isnan(ratio), bound, ratio) > 1  # a bound is only tested if it lies beyond 1
+    verdicts: list[tuple[Verdict, Bools]] = [
+        ("equivalent", p_equivalent <= level),
+        ("better", (p_adjusted < level) & (is_greater == higher)),
+        ("worse", (p_adjusted < level) & (is_greater != higher)),
+        ("not comparable", withheld),
+        ("bound only", because(CENSORED.code)),
+        ("single runs", because(ONE_RUN.code)),
     ]
-    of_reasons = pl.coalesce(*(pl.when(holds).then(pl.lit(word)) for holds, word in words), pl.lit("inconclusive"))
-    return rows.join(
-        of_effect.with_columns(testable=True), on=["effect", "testable"], how="left", maintain_order="left"
-    ).with_columns(verdict=pl.when(pl.col("shown") != "inconclusive").then("shown").otherwise(of_reasons))
+    words = pl.Series("verdict", [*(word for word, _ in verdicts), "inconclusive"])
+    verdict = words[np.select([holds for _, holds in verdicts], range(len(verdicts)), len(verdicts))]
+    found = {"p_adjusted": p_adjusted, "tested": tested, "error": error}
+    columns = [pl.Series(name, values, nan_to_null=True) for name, values in found.items()]
+    return rows.with_columns(verdict, *columns, pl.Series("effect", effect))
 
 
-_OF_TEST: Final = ("p", "p_equivalent", "ratio", "rounding_low", "better")
-
-
-def _because(*reasons: str) -> pl.Expr:
-    return pl.col("reasons").list.eval(pl.element().is_in(reasons)).list.any()
-
-
-def _holm(p: pl.Series) -> pl.Series:
-    return pl.Series(stats.holm(p.to_numpy()))
-
-
-def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the number of each row, and that of the row that represents its effect.
+def _effects(rows: pl.DataFrame, testable: Bools) -> Ints:
+    """Return for each row the number of the row that represents its effect.
 
     A metric whose interval contradicts that of the first one is not a function of it, as the latency at a fixed
     rate is not a function of that rate; it is an effect of its own.
     """
-    rows = rows.with_row_index("row")
-    if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():
-        return rows.with_columns(effect="row")  # no question has several metrics
+    every = np.arange(rows.height)
+    if not differing(rows, ["metric", "statistic"]):
+        return every
+    kinds = rows.select("metric", "statistic").unique()
+    if kinds.height == kinds.select(QUESTION).n_unique():
+        return every  # no question has several metrics
     keys = [
         *telling(rows, [name for name in CELL if name not in ("metric", "statistic")]),
         "baseline",
@@ -119,12 +118,22 @@ def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
     higher = pl.col("better") == "higher"
     low = pl.when(higher).then("ci_low").otherwise(1 / pl.col("ci_high"))
     high = pl.when(higher).then("ci_high").otherwise(1 / pl.col("ci_low"))
+    ends = rows.select(
+        *keys[:-1],
+        question=QUESTION,
+        place=PLACE,
+        row=pl.Series(every),
+        testable=pl.Series(testable),
+        low=low,
+        high=high,
+    )
     first = (
-        rows.with_columns(low=low, high=high)
-        .sort(pl.col("testable").not_(), "place", maintain_order=True)
+        ends.sort(pl.col("testable").not_(), "place", maintain_order=True)
         .group_by(keys, maintain_order=True)
         .agg(effect=pl.col("row").first(), first_low=pl.col("low").first(), first_high=pl.col("high").first())
     )
-    beside = rows.join(first, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    contradicts = pl.col("testable") & ((low > pl.col("first_high")) | (high < pl.col("first_low")))
-    return beside.with_columns(effect=pl.when(contradicts).then("row").otherwise("effect"))
+    beside = ends.join(first, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    contradicts = pl.col("testable") & (
+        (pl.col("low") > pl.col("first_high")) | (pl.col("high") < pl.col("first_low"))
+    )
+    return beside.select(pl.when(contradicts).then("row").otherwise("effect")).to_series().to_numpy()

@@ -35,10 +35,11 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
     kinds = {key: setting_kind(key) for key in settings["key"].unique()}
     own = {factor, f"{ASKED}{factor}", *FOLLOWS.get(factor, ()), *alike}
     keys = [key for key, kind in kinds.items() if kind == "workload" and key not in own]
-    named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls().filter(pl.lit(factor != _NAME))
-    known = pl.concat([settings.filter(pl.col("key").is_in(keys)).select(named.columns), named])
-    if known.is_empty():
+    is_named = factor != _NAME and runs["workload"].count() > 0
+    if not keys and not is_named:
         return pl.Series("work", [None] * runs.height, dtype=pl.String)
+    named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls().filter(pl.lit(is_named))
+    known = pl.concat([settings.filter(pl.col("key").is_in(keys)).select(named.columns), named])
     cells = runs.select("run_id", "level", cell=pl.struct(alike).rank("dense")).drop_nulls("level")
     values = pl.col("value").n_unique()
     varied = known.join(cells, on="run_id").filter(

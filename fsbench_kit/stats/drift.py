@@ -55,7 +55,8 @@ def drift(values: Runs, confidence: float = 0.99) -> Estimate:
         y = logs.values - logs.mean()[..., None]
         sxx = logs.total(np.square(x))
         slope = logs.total(x * y) / sxx
-        residual = logs.total(np.square(y - slope[..., None] * x)) / (n - 2.0)
+        y -= slope[..., None] * x
+        residual = logs.total(np.square(y, out=y)) / (n - 2.0)
     span = np.ptp(places) if logs.is_complete else np.ptp(np.where(present, places, places.mean()), axis=-1)
     still, too_few = logs.without_spread, n < MIN_RUNS
     error = np.where(still | too_few, np.nan, span * np.sqrt(np.maximum(residual, 0) / sxx))

@@ -212,8 +212,8 @@ _Places: TypeAlias = Callable[[int], "Floats"]
 
 
 def _sorted(contrasts: Floats) -> _Places:
-    ordered = np.sort(contrasts, axis=-1)
-    return lambda place: ordered[:, place]
+    contrasts.sort(axis=-1)
+    return lambda place: contrasts[:, place]
 
 
 def _counted(up_to: Sequence[Callable[[float], int]]) -> _Places:

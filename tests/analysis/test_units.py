@@ -90,3 +90,16 @@ def test_hosts_of_one_ratio_disagree_as_rarely_as_chance_has_it() -> None:
     found = fsb.compare(dataset(facts, noise))
     disagree = found["reasons"].list.contains("STRATA_DISAGREE").mean()
     assert 0.03 < disagree < 0.07  # type: ignore[operator]
+
+
+def test_boots_that_are_known_of_one_group_only_are_no_units() -> None:
+    facts = [
+        {"filesystem": "ext4", "kernel": kernel, "folder": f"c/{launch}"}
+        | ({"boot": f"boot-{launch}"} if kernel == "a" else {})
+        for launch, kernel in enumerate("abbaab")
+        for _ in range(5)
+    ]
+    values = np.random.default_rng(1).lognormal(0, NOISE, (CELLS, len(facts)))
+    found = fsb.compare(dataset(facts, values), "kernel")
+    assert set(found["over"]) == {"launches"}
+    assert "so the launch is the unit, and each counts once." in "\n".join(found["footnotes"][0])

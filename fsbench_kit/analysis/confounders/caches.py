@@ -44,9 +44,9 @@ _WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
 )
 def _cached(design: Design) -> pl.DataFrame:
     """Find data below twice the memory, without direct I/O or a timed sync, that did not reach the disks."""
-    measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
-    if measurements.is_empty():
+    if not design.groups.measurements["memory"].count():
         return NOTHING
+    measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
     memory = {text: capacity(text) for text in measurements["memory"].unique()}
     size = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
     exposed = measurements.filter(
@@ -77,13 +77,10 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 
     A phase with a separately timed sync is excluded: its bytes reached the disk after its own time.
     """
-    moved = (
-        wide(dataset.settings, ["device_read", "device_written"])
-        .unpivot(index="run_id", variable_name="direction", value_name="moved")
-        .drop_nulls("moved")
-    )
-    if moved.is_empty():
+    counters = wide(dataset.settings, ["device_read", "device_written"])
+    if counters.is_empty():
         return pl.DataFrame(schema=dict.fromkeys(("run_id", "operation", "direction"), pl.String))
+    moved = counters.unpivot(index="run_id", variable_name="direction", value_name="moved").drop_nulls("moved")
     figures = of_runs(dataset.measurements).select(
         "run_id", "operation", "metric", "statistic", "value", _DIRECTION
     )
@@ -113,29 +110,30 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
-    runs = design.members.join(design.of(_cache_facts), on="run_id")
+    runs = design.members.select("set", "run_id").filter(
+        pl.col("run_id").is_in(design.of(_without_cache_facts)["run_id"].implode())
+    )
     if runs.is_empty():
         return NOTHING
-    operations = design.operations.filter(~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA))
-    exposed = (
-        operations.select("set", "operation")
-        .unique(maintain_order=True)
-        .join(runs.select("set", "run_id"), on="set", maintain_order="left")
-        .join(design.of(_reached), on=["run_id", "operation"], how="anti", maintain_order="left")
-        .select("set", "operation")
-        .unique(maintain_order=True)
+    operations = (
+        design.operations.filter(~_WITH_SYNC)
+        .group_by("set", "operation")
+        .agg("group")
+        .filter(~pl.col("operation").str.contains(_NO_DATA))
     )
+    of_runs = operations.select("set", "operation").join(runs, on="set")
+    exposed = of_runs.join(design.of(_reached), on=["run_id", "operation"], how="anti")
     groups = np.zeros(design.groups.table.height, dtype=np.bool_)
-    groups[operations.join(exposed, on=["set", "operation"])["group"].to_numpy()] = True
+    groups[operations.join(exposed, on=["set", "operation"], how="semi")["group"].explode().to_numpy()] = True
     return rows(design.groups.either(groups))
 
 
-def _cache_facts(dataset: Dataset) -> pl.DataFrame:
+def _without_cache_facts(dataset: Dataset) -> pl.DataFrame:
     """Return the runs whose memory is unknown and that are not known to have used direct I/O."""
     known = dataset.settings.filter(
         (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
     )
-    return dataset.runs.select("run_id").join(known, on="run_id", how="anti")
+    return dataset.runs.select("run_id").filter(~pl.col("run_id").is_in(known["run_id"].implode()))
 
 
 @confounder(
@@ -145,6 +143,8 @@ def _cache_facts(dataset: Dataset) -> pl.DataFrame:
     of_one=True,
 )
 def _past_direct(design: Design) -> pl.DataFrame:
+    if not design.groups.measurements["direct"].count():
+        return NOTHING
     direct = design.groups.measurements.filter(direct="true")  # a group can hold several operations: a sum does
     if direct.is_empty() or direct.select("tool", "operation").unique().filter(_PAST_DIRECT).is_empty():
         return NOTHING

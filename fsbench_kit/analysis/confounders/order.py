@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
+from fsbench_kit.analysis.groups import ROLES
+from fsbench_kit.analysis.parts import Parts, have_both, numbered, ranked
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.stats.result import Bools, Floats, Ints
 
 
 @confounder(
@@ -23,43 +26,36 @@ if TYPE_CHECKING:
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     """Find launches in which one group finished before the other began, or the groups hardly alternate."""
-    a, changes = pl.col("role") == 0, pl.col("role") != pl.col("role").shift()
-    launches = (
-        design.once(timed)
-        .filter(pl.col("at").is_not_null().all().over("pair"))
-        .sort("pair", "at", maintain_order=True)
-        .group_by("pair", "launch", maintain_order=True)
-        .agg(
-            a=a.sum().cast(pl.Int64),
-            b=(~a).sum().cast(pl.Int64),
-            runs=1 + changes.sum().cast(pl.Int64),
-            first=pl.col("role").first(),
-            date=pl.col("date").first(),
-        )
-        .filter(pl.col("a") > 0, pl.col("b") > 0)
-    )
-    by_pair = launches.with_columns(_few_alternations(launches).alias("chance")).group_by(
-        "pair", maintain_order=True
-    )
-    chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
-    several = (pl.col("a").sum() > 1) & (pl.col("b").sum() > 1)
+    runs = design.once(timed)
+    pairs = Parts(runs.pair)
+    known = runs.of(pairs.all(runs.at >= 0)[pairs.of])
+    ordered = known.of(np.lexsort((known.at, known.launch, known.pair)))
+    launches = Parts(ordered.pair, ordered.launch)
+    first = ordered.of(launches.first)
+    a, b = (launches.count(ordered.role == role) for role in range(len(ROLES)))
+    changes = (np.diff(ordered.role, prepend=0) != 0) & (np.diff(launches.of, prepend=-1) == 0)
+    turns = 1 + launches.count(changes)
+    both = (a > 0) & (b > 0)
+    first, a, b, turns = first.of(both), a[both], b[both], turns[both]
+    if not a.size:
+        return NOTHING
+    pairs, chance = Parts(first.pair), _few_alternations(a, b, turns)
+    apart = pairs.all(turns == 2)
+    one_way = ~(pairs.any(first.role == 0) & pairs.any(first.role == 1))
+    several = np.minimum(*(np.add.reduceat(runs_of, pairs.first) for runs_of in (a, b))) > 1
     # Days with one run of each group alternate as rounds do, whichever group comes first.
-    turns = pl.col("date").is_not_null().all() & (pl.col("a") + pl.col("b") == 2).all()
-    return (
-        by_pair.agg(
-            one_way=apart & one_way & several & ~turns & (2 * (chance / 2).product() <= _SEPARATE),
-            any_way=apart & (chance.product() < _RARE),
-            in_one=pl.len() * chance.min() < _RARE,
-        )
-        .filter(pl.any_horizontal("one_way", "any_way", "in_one"))
-        .select("pair")
-    )
+    by_day = pairs.all(first.is_dated & (a + b == 2))
+    in_one_way = 2 * np.multiply.reduceat(chance / 2, pairs.first) <= _SEPARATE
+    in_any_way = np.multiply.reduceat(chance, pairs.first) < _RARE
+    in_one = pairs.size * np.minimum.reduceat(chance, pairs.first) < _RARE
+    found = (apart & one_way & several & ~by_day & in_one_way) | (apart & in_any_way) | in_one
+    return _pairs(first.pair[pairs.first][found])
 
 
-def _few_alternations(orders: pl.DataFrame) -> pl.Series:
-    """Return the chance that runs of both groups in random order alternate as little as these."""
+def _few_alternations(a: Ints, b: Ints, turns: Ints) -> Floats:
+    """Return the chance that so many runs of both groups in random order alternate as little as these."""
     chance = functools.cache(stats.few_alternations_p)
-    return pl.Series([chance(*order) for order in orders.select("a", "b", "runs").rows()], dtype=pl.Float64)
+    return np.array([chance(*order) for order in zip(a.tolist(), b.tolist(), turns.tolist(), strict=True)])
 
 
 _SEPARATE: Final = 0.34
@@ -120,7 +116,8 @@ def _on_separate_dates(design: Design) -> pl.DataFrame:
         second=_some(own[1]),
     )
     few = (pl.min_horizontal("a", "b") == 1) | (pl.col("runs") == 2)
-    return by_pair.filter(few | (_few_alternations(by_pair) < _RARE)).select(
+    chance = pl.Series(_few_alternations(*(by_pair[name].to_numpy() for name in ("a", "b", "runs"))))
+    return by_pair.filter(few | (chance < _RARE)).select(
         "pair", text=pl.format("The groups were run on dates of their own: {} against {}.", "first", "second")
     )
 
@@ -133,7 +130,7 @@ def _some(dates: pl.Expr) -> pl.Expr:
 
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
-    return _overlapping(design, pl.col("host").is_not_null())
+    return _pairs(design.once(_overlapping)[0])
 
 
 @confounder(
@@ -142,22 +139,32 @@ def _concurrent(design: Design) -> pl.DataFrame:
     "Runs of the groups overlapped in time, and their hosts are not known: on one machine, they slow each other.",
 )
 def _perhaps_concurrent(design: Design) -> pl.DataFrame:
-    return _overlapping(design, pl.col("host").is_null())
+    return _pairs(design.once(_overlapping)[1])
 
 
-def _overlapping(design: Design, which: pl.Expr) -> pl.DataFrame:
-    """Find pairs with a run that began before all earlier ones of the other group on its host had ended."""
-    a = pl.col("role") == 0
-    ended = (pl.when(own).then("end").cum_max().forward_fill().over("pair", "host") for own in (a, ~a))
-    return (
-        design.units.select("pair", "role", "run_id")
-        .join(design.of(_times).filter(which).drop_nulls(["start", "end"]), on="run_id")
-        .sort("pair", "host", "start", "end")
-        .with_columns(pl.when(~a).then(next(ended)).otherwise(next(ended)).alias("other"))
-        .filter(pl.col("start") < pl.col("other"))
-        .select("pair")
-        .unique()
-    )
+def _overlapping(design: Design) -> tuple[Ints, Ints]:
+    """Find pairs with a run that began before all earlier ones of the other group on its host had ended.
+
+    Returns
+    -------
+    known, unknown
+        The pairs with such a run on a known host, and on an unknown one.
+    """
+    units = design.units
+    pair, role, host = units["pair"].to_numpy(), units["role"].to_numpy(), numbered(units["host"])
+    start, end = ranked(np.stack([units["start"].to_numpy(), units["end"].to_numpy()]))
+    order = np.lexsort((end, start, host, pair))
+    order = order[(start[order] >= 0) & (end[order] >= 0)]
+    pair, role, host, start, end = (column[order] for column in (pair, role, host, start, end))
+    # Each host of a pair has a range of its own, in which the latest end so far is found for all at once.
+    base = Parts(pair, host).of * (end.max(initial=0) + 2)
+    latest = [np.maximum.accumulate(base + np.where(role == own, end, -1)) - base for own in range(len(ROLES))]
+    overlaps = start < np.where(role == 1, *latest)
+    return pair[overlaps & (host >= 0)], pair[overlaps & (host < 0)]
+
+
+def _pairs(found: Ints) -> pl.DataFrame:
+    return pl.DataFrame({"pair": np.unique(found)}) if found.size else NOTHING
 
 
 @confounder(
@@ -165,28 +172,45 @@ def _overlapping(design: Design, which: pl.Expr) -> pl.DataFrame:
 )
 def _untimed(design: Design) -> pl.DataFrame:
     """Find pairs of groups of several runs whose order is unknown from either times or rounds."""
-    unknown = pl.col("at").is_null() & pl.col("round").is_null()
-    return design.once(timed).filter(unknown).select("pair").unique(maintain_order=True)
+    runs = design.once(timed)
+    return _pairs(runs.pair[(runs.at < 0) & ~runs.is_in_round])
 
 
-def timed(design: Design) -> pl.DataFrame:
-    """Return the timed runs of pairs with several runs in both groups; times that both groups share are null."""
-    shared = pl.col("role").n_unique().over("pair", "launch", "at") > 1
-    times = design.of(_times).select("run_id", at=pl.coalesce("start", "end"))
-    units = design.units.with_columns(size=pl.len().over("pair", "role"))
-    return (
-        units.filter(pl.col("size").min().over("pair") > 1)
-        .join(times, on="run_id", maintain_order="left")
-        .with_columns(at=pl.when(~shared).then("at"))
-    )
+class Timed(NamedTuple):
+    """Runs of pairs with several runs in both groups.
+
+    Attributes
+    ----------
+    pair, role, launch
+        The number of the pair, that of the group and one for the launch.
+    at
+        The rank of the time at which the run began or ended; -1 if it is unknown, or a run of the other group in
+        the same launch has the same time.
+    is_in_round, is_dated
+        Whether the run's round and date are known.
+    """
+
+    pair: Ints
+    role: Ints
+    launch: Ints
+    at: Ints
+    is_in_round: Bools
+    is_dated: Bools
+
+    def of(self, rows: Ints | Bools) -> Timed:
+        """Return some of the runs."""
+        pair, role, launch, at, is_in_round, is_dated = self
+        return Timed(pair[rows], role[rows], launch[rows], at[rows], is_in_round[rows], is_dated[rows])
 
 
-def _times(dataset: Dataset) -> pl.DataFrame:
-    """Return when each run started and ended, using its duration if its log states only one of the two."""
-    length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
-    return dataset.runs.select(
-        "run_id",
-        "host",
-        start=pl.coalesce("started_at", pl.col("ended_at") - length),
-        end=pl.coalesce("ended_at", pl.col("started_at") + length),
-    )
+def timed(design: Design) -> Timed:
+    """Return the runs of pairs with several runs in both groups."""
+    units = design.units
+    pair, role, launch = units["pair"].to_numpy(), units["role"].to_numpy(), numbered(units["launch"])
+    pairs, groups = Parts(pair), Parts(pair, role)
+    start, end = units["start"].to_numpy(), units["end"].to_numpy()
+    at = ranked(np.where(np.isnat(start), end, start))
+    several = pairs.all(groups.size[groups.of] > 1)[pairs.of]
+    at = np.where(have_both(role, pair, launch, at), -1, at)
+    is_in_round, is_dated = (numbered(units[name]) >= 0 for name in ("round", "date"))
+    return Timed(pair, role, launch, at, is_in_round, is_dated).of(several)

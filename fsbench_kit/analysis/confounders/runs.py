@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed
@@ -33,9 +34,7 @@ def _units(design: Design) -> pl.DataFrame:
     """Describe how runs are compared if both groups have several."""
     if design.plan.notes.is_empty():
         return NOTHING
-    return design.plan.notes.join(
-        design.once(timed).select("pair").unique(), on="pair", how="semi", maintain_order="left"
-    )
+    return design.plan.notes.filter(pl.col("pair").is_in(np.unique(design.once(timed).pair)))
 
 
 @confounder("LEFT_OUT", "footnote", "Runs before the first round were left out.")
