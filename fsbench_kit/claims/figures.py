@@ -116,9 +116,8 @@ def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
             for _, group in rows.group_by(_key(rows, ()), maintain_order=True):
                 name = cell_name(where, group.row(0, named=True))
                 figure = _figure(group, _group_name(claim, of))
-                each_one = single if _lists(where) and not _lists(of) else group
                 runs = frozenset((single if lists else group)["run_id"])
-                yield Cell(name, group, group.clear(), figure, _NONE, (each_one, each_one), runs)
+                yield Cell(name, group, group.clear(), figure, _NONE, (single, single), runs)
 
 
 def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
@@ -269,7 +268,7 @@ def _lacking(rows: pl.DataFrame, lists: Mapping[str, list[str | int]]) -> Select
 
 def _that_follow(rows: pl.DataFrame, lists: Sequence[str], key: Sequence[str]) -> list[str]:
     """Return the columns that are determined by the listed ones, as the pattern is by an operation."""
-    if not lists or rows.is_empty():
+    if not lists:
         return []
     of_each = rows.group_by(lists).agg(pl.col(column).n_unique() for column in key)
     return [column for column in key if of_each[column].max() == 1 and rows[column].n_unique() > 1]

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from benchmarks.designs import dataset
+from benchmarks.designs import dataset, in_turn
 
 CELLS = 400
 NOISE, OF_BOOT = 0.02, 0.10
@@ -103,3 +103,30 @@ def test_boots_that_are_known_of_one_group_only_are_no_units() -> None:
     found = fsb.compare(dataset(facts, values), "kernel")
     assert set(found["over"]) == {"launches"}
     assert "so the launch is the unit, and each counts once." in "\n".join(found["footnotes"][0])
+
+
+def test_runs_without_a_round_are_not_one_round() -> None:
+    facts = [{"round": number} for number in range(1, 5)] + [{}]
+    runs = in_turn(facts, facts)
+    found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
+    assert found["n_pairs"].to_list() == [4]
+    assert "2 runs without a partner in the same round were left out." in found["footnotes"][0]
+
+
+@pytest.mark.parametrize(("alone", "left_out"), [(0, False), (1, True), (2, True), (4, False)])
+def test_launches_of_one_group_are_left_out_of_hosts_if_most_runs_are_in_others(
+    alone: int, left_out: bool
+) -> None:
+    a, b = (
+        [
+            {"host": host, "folder": f"{host}-{folder}"}
+            for host in ("h0", "h1")
+            for folder in ["both"] * 8 + [group] * alone
+        ]
+        for group in ("a", "b")
+    )
+    runs = in_turn(a, b)
+    found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
+    notes = "\n".join(found["footnotes"][0])
+    assert "The groups were compared within each of 2 hosts" in notes
+    assert ("runs of a launch that had only one of the groups were left out." in notes) == left_out

@@ -495,6 +495,51 @@ def test_a_setting_is_one_where_filesystems_have_it_alike_in_each_pattern(
     assert (row["cells"], row["direction"]) == (cells, direction)
 
 
+def _audit_sizes(published: Path, folder: Path, where: str) -> dict[str, Any]:
+    """Audit the sum of iozone's reading and writing on two filesystems, in cells of ten record sizes."""
+    entries = ""
+    for name in ("btrfs", "ext4"):
+        log = (published / "iozone-ssd-2015" / f"iozone-{name}.txt").read_text(encoding="utf-8")
+        (folder / f"{name}.txt").write_text(log, encoding="utf-8")
+        entries += f'[[log]]\nfile = "{name}.txt"\ntool = "iozone"\nfilesystem = "{name}"\n'
+    claim = f"""relation = "greater"
+metric = "bandwidth"
+of = {{ filesystem = "btrfs" }}
+than = {{ filesystem = "ext4" }}
+where = {{ operation = ["read", "write"]{where} }}
+over = "sum"
+"""
+    (folder / "study.toml").write_text(
+        f'[study]\nid = "s"\ntitle = "S"\n{entries}[[claim]]\nid = "c"\nsays = "So"\n{claim}', encoding="utf-8"
+    )
+    return fsb.audit(folder).row(0, named=True)
+
+
+def test_a_sum_of_operations_has_a_cell_for_each_size(published: Path, tmp_path: Path) -> None:
+    row = _audit_sizes(published, tmp_path, "")
+    assert (row["cells"], row["verdict"] == "no data") == (10, False)
+    words = [found["words"] for found in row["comparisons"]]
+    assert "sum of read and write, 64 KiB: btrfs 634 MiB/s against ext4 589 MiB/s" in words
+
+
+def test_a_sum_of_operations_at_one_size_names_it(published: Path, tmp_path: Path) -> None:
+    row = _audit_sizes(published, tmp_path, ", block_size = 32768")
+    words = [found["words"] for found in row["comparisons"]]
+    assert words == ["sum of read and write, 32 KiB: btrfs 381 MiB/s against ext4 498 MiB/s"]
+
+
+def test_a_remark_on_the_second_of_two_logs_that_a_claim_adds_up_is_said(published: Path, tmp_path: Path) -> None:
+    claim = """relation = "value"
+metric = "bandwidth"
+of = { filesystem = ["ext4", "xfs"] }
+groups = "sum"
+size = "1 MB/s"
+"""
+    row = _audit_threads(published, tmp_path, claim, {"rndwr-ext4": 4, "rndwr-xfs": 4})
+    assert row["computed"] is not None
+    assert "One of 4 threads" in "\n".join(row["footnotes"])
+
+
 @pytest.mark.parametrize(
     ("number", "name"), [(2, "mkfs and mount"), (4, "mkfs, mount, umount and list tree"), (5, "5")]
 )
