@@ -130,3 +130,10 @@ def test_launches_of_one_group_are_left_out_of_hosts_if_most_runs_are_in_others(
     notes = "\n".join(found["footnotes"][0])
     assert "The groups were compared within each of 2 hosts" in notes
     assert ("runs of a launch that had only one of the groups were left out." in notes) == left_out
+
+
+def test_launches_of_one_group_are_left_out_of_one_host_whatever_remains() -> None:
+    a, b = ([{"folder": folder} for folder in ["both"] * 4 + [group] * 4] for group in ("a", "b"))
+    runs = in_turn(a, b)
+    found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
+    assert "8 runs of a launch that had only one of the groups were left out." in found["footnotes"][0]
