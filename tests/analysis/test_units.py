@@ -137,3 +137,23 @@ def test_launches_of_one_group_are_left_out_of_one_host_whatever_remains() -> No
     runs = in_turn(a, b)
     found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
     assert "8 runs of a launch that had only one of the groups were left out." in found["footnotes"][0]
+
+
+def test_many_hosts_are_the_units_however_many_launches_they_have() -> None:
+    facts = [
+        {"host": f"h{host}", "folder": f"h{host}-{launch}"}
+        for host in range(5)
+        for launch in range(2)
+        for _ in "ab"
+    ]
+    runs = in_turn(facts, facts)
+    found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
+    assert (found["over"].to_list(), found["n_pairs"].to_list()) == (["hosts"], [5])
+
+
+def test_a_single_round_is_no_pair() -> None:
+    facts = [{"round": 1}] * 5
+    runs = in_turn(facts, facts)
+    found = fsb.compare(dataset(runs, np.random.default_rng(2).lognormal(0, NOISE, (1, len(runs)))))
+    assert found["n_pairs"].to_list() == [None]
+    assert found["ci_low"].count() == 1
