@@ -21,6 +21,7 @@ def numbered(column: pl.Series) -> Ints:
 
     Examples
     --------
+    >>> import polars as pl
     >>> numbered(pl.Series(["b", None, "a", "b"])).tolist()
     [0, -1, 1, 0]
     """
