@@ -30,13 +30,12 @@ def read_by(
     paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
 ) -> fsb.Dataset:
     """Read logs, in worker processes beside this one where there are many."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from fsbench_kit.data.processes import processes
 
     number = jobs or os.cpu_count() or 1
     if number == 1:
         return fsb.read(inputs(paths), names=names, assume=assume)
-    with ProcessPoolExecutor(number - 1, mp_context=get_context("forkserver")) as executor:
+    with processes(number - 1, {"POLARS_MAX_THREADS": "1"}) as executor:
         return fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
 
 
