@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,9 @@ def test_real_launch_treats_both_alike(tmp_path: Path) -> None:
     seen = evidence(found)
     assert seen.p > RARE, seen
     # No difference that would be seen at the level of one in a thousand over the whole family (Holm).
-    comparison = fsb.compare(dataset, factor="target", baseline="one", metrics=["elapsed"])
+    # Other tests may tune the kernel meanwhile, for which verdicts would be withheld.
+    untuned = replace(dataset, settings=dataset.settings.filter(pl.col("origin") != "environment"))
+    comparison = fsb.compare(untuned, factor="target", baseline="one", metrics=["elapsed"])
     assert comparison["p_adjusted"].min() > RARE
     # These are the intervals that were counted.
     # Those of the comparison reach further, by the rounding of the printed times, which is taken off here.
