@@ -99,9 +99,9 @@ TOGETHER: Final = 4096
 _BYTES: Final = 2**26
 """The maximum size of a batch in bytes; what is read of them takes several times as much memory."""
 
-ENOUGH: Final = 3000
-ENOUGH_BYTES: Final = 2**25
-"""Below both limits, files are not handed to an executor: starting a process would take longer than reading."""
+ENOUGH: Final = 20_000
+ENOUGH_BYTES: Final = 2**26
+"""Below both limits, files are not handed to an executor: processes start and return results too slowly."""
 
 _SHARE: Final = 1000
 _SHARE_BYTES: Final = 2**24
