@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import fcntl
 import os
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from fsbench_kit.launch import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 BASE = {
     "id": "test",
@@ -38,6 +41,27 @@ def fio() -> dict[str, object]:
 def make_plan() -> Callable[..., Plan]:
     """A small plan on a directory, with changes to its top-level keys."""
     return lambda **changes: Plan.model_validate({**BASE, **changes})
+
+
+@pytest.fixture
+def stable_kernel() -> Iterator[None]:
+    """Let no other test change the kernel's settings meanwhile: runs record them, and are compared by them."""
+    with _locked(fcntl.LOCK_SH):
+        yield
+
+
+@pytest.fixture
+def own_kernel() -> Iterator[None]:
+    """Change the kernel's settings only while no other test changes them or needs them stable."""
+    with _locked(fcntl.LOCK_EX):
+        yield
+
+
+@contextmanager
+def _locked(how: int) -> Iterator[None]:
+    with (Path(gettempdir()) / "kernel-settings-of-tests.lock").open("a") as file:
+        fcntl.flock(file, how)
+        yield
 
 
 @pytest.fixture

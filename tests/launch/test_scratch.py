@@ -94,6 +94,7 @@ def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.usefixtures("own_kernel")
 @pytest.mark.skipif(not tools.is_administrator(), reason="only root can set settings of the kernel")
 def test_settings_that_a_killed_launch_has_changed_are_set_back_by_whatever_is_run_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

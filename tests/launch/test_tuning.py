@@ -32,7 +32,7 @@ VM = Path("/proc/sys/vm")
 IMAGE = {"kind": "loop", "filesystem": "ext4", "size": "64M"}
 NAMED = {"tool": "command", "name": "work"}
 
-pytestmark = [pytest.mark.root, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.slow, pytest.mark.usefixtures("own_kernel")]
 isolated = pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs root")
 
 
