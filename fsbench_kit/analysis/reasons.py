@@ -65,7 +65,7 @@ class Remarks:
     def _add(self, rows: Rows, code: str | None, texts: str | pl.Series, *, withholds: bool = False) -> None:
         if len(rows):
             if isinstance(texts, str):
-                texts = pl.Series([str(texts)]).new_from_index(0, len(rows))
+                texts = pl.Series([texts], dtype=pl.String).new_from_index(0, len(rows))
             self._added.append(_Remark(np.asarray(rows), code, texts, withholds))
 
     def with_code(self, codes: Sequence[str]) -> pl.Series:

@@ -55,8 +55,9 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
 
 
 def _is_not_fitting(log: Log) -> bool:
-    """Whether a log is nothing but the remark that its name does not fit."""
-    return any(isinstance(record, Diagnostic) and record.code == "NAME_DOES_NOT_FIT" for record in log.records)
+    """Whether a log is nothing but the diagnostic that its name does not fit."""
+    codes = [record.code if isinstance(record, Diagnostic) else None for record in log.records]
+    return codes == ["NAME_DOES_NOT_FIT"]
 
 
 class _Report(NamedTuple):

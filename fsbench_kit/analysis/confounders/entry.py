@@ -65,14 +65,15 @@ def of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
     return measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
 
 
-_NOT_SAID: Final = pl.DataFrame(schema={"run_id": pl.String, "message": pl.String})
+_UNDIAGNOSED: Final = pl.DataFrame(schema={"run_id": pl.String, "message": pl.String})
 
 
 def diagnosed(dataset: Dataset, code: str) -> pl.DataFrame:
     """Return the runs whose log has a diagnostic with the given code, each with the message."""
-    said = dataset.diagnostics.filter(code=code)
-    if said.is_empty():
-        return _NOT_SAID
-    of_logs = said.select("source", "message", at="start")
-    found = dataset.runs.join(of_logs, on="source").filter(pl.col("at").is_between("start", "end", closed="left"))
-    return found.sort("run_id").select("run_id", "message")
+    found = dataset.diagnostics.filter(code=code)
+    if found.is_empty():
+        return _UNDIAGNOSED
+    of_logs = found.select("source", "message", at="start")
+    runs = dataset.runs.join(of_logs, on="source")
+    within = pl.col("at").is_between("start", "end", closed="left")
+    return runs.filter(within).sort("run_id").select("run_id", "message")
