@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -36,15 +37,40 @@ def processes(workers: int, environment: Mapping[str, str] | None = None) -> Ite
 
 
 class _Process(SpawnProcess):
-    """A process that does not import the running script, which would run again there without a guard."""
+    """A process that ignores interrupts from its beginning.
+
+    It does not import the running script, which would run again there without a guard.
+    """
 
     def start(self) -> None:
         script = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
-            super().start()
+            with _interrupts_held():
+                super().start()
         finally:
             sys.modules["__main__"] = script
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back interrupts until the end of this context; processes started in it never get them.
+
+    A block of a signal is inherited. It is not enough for this process, where other threads can take the signal:
+    an exception in the middle would leave a process that nobody knows of.
+    """
+    held: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()  # the one that signal handlers run in
+    handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number)) if is_main else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+    if held:
+        signal.raise_signal(signal.SIGINT)
 
 
 class _Context(SpawnContext):
@@ -54,9 +80,8 @@ class _Context(SpawnContext):
 
 
 def _begin(environment: Mapping[str, str]) -> None:
-    """Leave interrupts to the parent, and let the kernel end this process when the parent ends."""
+    """Set the environment, and let the kernel end this process when the parent ends."""
     os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
