@@ -139,8 +139,7 @@ def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     The figure of a run can be any value that would print the same, so the ratio of geometric means lies between
     those of the ends.
     """
-    value = found.samples.mean_logs()
-    low, high = (Sampler(groups, end).mean_logs() for end in ("low", "high"))
+    value, low, high = found.samples.mean_logs()
     with np.errstate(invalid="ignore"):
         below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # unknown ends add nothing
         printed = high - low

@@ -41,10 +41,7 @@ class Sampler:
     """Selects the runs of rows and groups from an array of all values that is built once."""
 
     def __init__(self, groups: Groups, column: str = "value") -> None:
-        values, present = groups.by_group(column)
-        values[~present] = 1.0
-        # unchecked: rows that are estimated have no values without a logarithm
-        self._runs = Sample(values, present)
+        self._runs = _unchecked(groups, column)
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
         self._roles = [groups.pairs[role].to_numpy() for role in ROLES]
@@ -71,10 +68,19 @@ class Sampler:
         width = self._n[groups].max(initial=0)
         return self._runs[some, slice(width)]
 
-    def mean_logs(self) -> Floats:
-        """Return the mean logarithm of each group; it is not finite if a figure has no logarithm."""
+    def mean_logs(self) -> tuple[Floats, Floats, Floats]:
+        """Return the mean logarithms of each group's figures, and of the least and the greatest that print alike.
+
+        They are not finite if a figure has no logarithm.
+        """
+
+        def of_end(column: str) -> Floats:
+            end = _unchecked(self._groups, column)
+            np.log(end.values, out=end.values)
+            return end.mean()
+
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self._runs.log().mean()
+            return self._runs.log().mean(), of_end("low"), of_end("high")
 
     def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order of their start times, which must all be known."""
@@ -86,6 +92,13 @@ class Sampler:
         order = ends_last[groups, : sample.values.shape[1]].argsort(axis=-1, kind="stable")
         places = np.arange(groups.size)[:, None], order
         return Sample(sample.values[places], sample.present[places])
+
+
+def _unchecked(groups: Groups, column: str) -> Sample:
+    """Return a column of all groups without checking it: rows that are estimated have values with a logarithm."""
+    values, present = groups.by_group(column)
+    values[~present] = 1.0
+    return Sample(values, present)
 
 
 def _as_sample(values: np.ma.MaskedArray[Any, np.dtype[np.float64]]) -> Sample:

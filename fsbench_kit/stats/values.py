@@ -117,9 +117,10 @@ class Sample:
         subtracting logarithms would lose as many digits as the values share.
         """
         reference = reference[..., None]
-        beyond = (self.values - reference) / reference
+        beyond = self.values - reference
+        beyond /= reference
         far = beyond < -0.5  # here the difference is no longer exact
-        logs = np.log1p(beyond)
+        logs = np.log1p(beyond, out=beyond)
         if far.any():
             logs[far] = np.log((self.values / reference)[far])
         return Sample(logs, np.broadcast_to(self.present, logs.shape))
@@ -141,7 +142,7 @@ class Sample:
         """Return the variance of each cell, with n - 1; nan with fewer than two values."""
         deviations = self.values - self.mean()[..., None]
         with np.errstate(invalid="ignore", divide="ignore"):
-            variance: Floats = self.total(np.square(deviations)) / (self.n - 1.0)
+            variance: Floats = self.total(np.square(deviations, out=deviations)) / (self.n - 1.0)
         return np.where(self.n > 1, variance, np.nan)
 
 

@@ -110,21 +110,19 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
-    runs = design.members.select("set", "run_id").filter(
-        pl.col("run_id").is_in(design.of(_without_cache_facts)["run_id"].implode())
-    )
+    runs = design.members.select("set", "run_id").join(design.of(_without_cache_facts), on="run_id", how="semi")
     if runs.is_empty():
         return NOTHING
-    operations = (
-        design.operations.filter(~_WITH_SYNC)
-        .group_by("set", "operation")
-        .agg("group")
+    operations = design.operations.filter(~_WITH_SYNC)
+    exposed = (
+        operations.select("set", "operation")
+        .unique()
         .filter(~pl.col("operation").str.contains(_NO_DATA))
+        .join(runs, on="set")
+        .join(design.of(_reached), on=["run_id", "operation"], how="anti")
     )
-    of_runs = operations.select("set", "operation").join(runs, on="set")
-    exposed = of_runs.join(design.of(_reached), on=["run_id", "operation"], how="anti")
     groups = np.zeros(design.groups.table.height, dtype=np.bool_)
-    groups[operations.join(exposed, on=["set", "operation"], how="semi")["group"].explode().to_numpy()] = True
+    groups[operations.join(exposed, on=["set", "operation"], how="semi")["group"].to_numpy()] = True
     return rows(design.groups.either(groups))
 
 
