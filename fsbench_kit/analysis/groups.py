@@ -359,15 +359,25 @@ def _varied(measurements: pl.DataFrame, keys: Sequence[str] = ()) -> frozenset[s
 
 def _cells(keys: pl.DataFrame, lengths: Ints) -> Ints:
     """Return a number for the cell of each measurement, in order of appearance, given how many each run has."""
-    key = keys.hash_rows().to_numpy()
+    key = keys.hash_rows()
     length = lengths[0] if lengths.size else 0
-    if lengths.size > 1 and (lengths == length).all() and (key.reshape(-1, length) == key[:length]).all():
-        return np.tile(_cells(keys[:length], lengths[:1]), lengths.size)
-    places = pl.DataFrame({"key": key}).with_row_index("place").group_by("key", maintain_order=True).agg("place")
-    of_each = places["place"]
-    cell = np.empty(key.size, dtype=np.int64)
-    cell[of_each.explode().to_numpy()] = np.repeat(np.arange(of_each.len()), of_each.list.len().to_numpy())
-    return cell
+    if lengths.size > 1 and (lengths == length).all():
+        of_runs = key.to_numpy().reshape(-1, length)
+        if (of_runs == of_runs[0]).all():
+            return np.tile(_in_order(key[:length]), lengths.size)
+    return _in_order(key)
+
+
+def _in_order(keys: pl.Series) -> Ints:
+    """Return a number for each key, in order of appearance."""
+    if keys.n_unique() == keys.len():  # as a rule, a run has one figure of each cell
+        return np.arange(keys.len())
+    places = (
+        keys.to_frame("key").with_row_index("place").group_by("key", maintain_order=True).agg("place")["place"]
+    )
+    numbers = np.empty(keys.len(), dtype=np.int64)
+    numbers[places.explode().to_numpy()] = np.repeat(np.arange(places.len()), places.list.len().to_numpy())
+    return numbers
 
 
 def _described(
