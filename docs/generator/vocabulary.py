@@ -41,7 +41,7 @@ def operations() -> str:
     return table(
         ("operation", "meaning", "in a sentence", "example"),
         (
-            (f"`{key}`", word.meaning, word.told("present") or "", _example("operation", key))
+            (f"`{key}`", word.meaning, word.phrase("present") or "", _example("operation", key))
             for key, word in OPERATIONS.items()
         ),
     )

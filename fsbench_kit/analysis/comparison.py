@@ -245,8 +245,8 @@ def compare_groups(
     design = Design(groups, evidence)
     remarks = Remarks() if within_runs else check(design)
     estimates = _estimates(design, remarks, options, missing=groups.measurements.clear())
-    told = estimates.remarks.told_apart(groups.pairs.height)
-    return _verdicts(groups, remarks, estimates, options).hstack(told)
+    sentences = estimates.remarks.sentences_by_row(groups.pairs.height)
+    return _verdicts(groups, remarks, estimates, options).hstack(sentences)
 
 
 def _estimates(design: Design, remarks: Remarks, options: CompareOptions, missing: pl.DataFrame) -> Estimates:
@@ -280,9 +280,9 @@ def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, 
         return
     counts = absent.group_by(_GROUP).agg(absent=pl.col("run_id").n_unique())
     of_groups = groups.table.join(counts, on=_GROUP, nulls_equal=True)
-    told = pl.when(pl.col("absent") == 1).then(pl.format(one, "level"))
-    said = of_groups.select("group", text=told.otherwise(pl.format(several, "absent", "level")))
-    rows = groups.of_rows(said)
+    of_one = pl.when(pl.col("absent") == 1).then(pl.format(one, "level"))
+    notes = of_groups.select("group", text=of_one.otherwise(pl.format(several, "absent", "level")))
+    rows = groups.of_rows(notes)
     remarks.note(rows["row"], rows["text"])
 
 

@@ -129,8 +129,8 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
     figure = pl.when("each").then(pl.lit("Each figure")).otherwise(pl.lit("A figure"))
     whose = pl.when(alike).then(figure).otherwise(pl.format("{} of {}", figure, "level"))
     sentence = pl.format("{} is the mean of {} runs; their spread is not known.", whose, "runs")
-    said = groups.of_rows(numbers).select("row", text=sentence).unique(maintain_order=True)
-    found.remarks.note(said["row"], said["text"])
+    notes = groups.of_rows(numbers).select("row", text=sentence).unique(maintain_order=True)
+    found.remarks.note(notes["row"], notes["text"])
 
 
 def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:

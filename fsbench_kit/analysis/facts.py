@@ -186,8 +186,9 @@ def others(factor: str) -> pl.Expr:
 def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
     """Split mount options into those that mean the same on any filesystem, and the rest; ZFS has its own words."""
     found: dict[tuple[str, str], str] = {}
-    said = of_runs.filter((pl.col("key") == "mount_options") | pl.col("key").is_in([key for key, _ in _OF_ZFS]))
-    for run, key, text in said.sort("key").select("run_id", "key", "value").rows():  # mount_options before zfs.*
+    options = of_runs.filter((pl.col("key") == "mount_options") | pl.col("key").is_in([key for key, _ in _OF_ZFS]))
+    in_turn = options.sort("key").select("run_id", "key", "value")  # mount_options before zfs.*
+    for run, key, text in in_turn.rows():
         if key == "mount_options":
             words = [_SAME.get(word, word) for word in text.replace(" ", "").split(",")]
             found |= {(run, f"{MOUNT}{name}"): of_name[0] for name, of_name in _COMMON.items()}

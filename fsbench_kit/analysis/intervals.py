@@ -138,7 +138,7 @@ def _strata(
     _interval(samples, lambda *_: result.overall, found, options)
     apart = np.flatnonzero(result.p_disagree < DISAGREE)
     of_row = strata.group_by("row", maintain_order=True).agg("unit")["unit"].to_list()
-    told = [
+    sentences = [
         "The ratios disagree by more than chance, and have no common one: "
         + ", ".join(
             f"{ratio:.2f} ({name.replace(chr(10), ' ').strip()})"
@@ -148,7 +148,7 @@ def _strata(
         + "."
         for place in apart
     ]
-    found.remarks.because(samples.rows[apart], STRATA_DISAGREE, pl.Series(told, dtype=pl.String))
+    found.remarks.because(samples.rows[apart], STRATA_DISAGREE, pl.Series(sentences, dtype=pl.String))
 
 
 DISAGREE: Final = 0.05

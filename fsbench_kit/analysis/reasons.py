@@ -74,9 +74,9 @@ class Remarks:
 
     def sentences(self) -> tuple[list[str], list[str]]:
         """Return the sentences of reasons and those of footnotes, over all rows and without duplicates."""
-        said = self._by_row()
+        remarks = self._by_row()
         of_reasons, others = (
-            said.filter(which)["text"] for which in (pl.col("code").is_not_null(), pl.col("code").is_null())
+            remarks.filter(which)["text"] for which in (pl.col("code").is_not_null(), pl.col("code").is_null())
         )
         return of_reasons.unique(maintain_order=True).to_list(), others.unique(maintain_order=True).to_list()
 
@@ -86,7 +86,7 @@ class Remarks:
         of_rows = self._by_row(*after, rows=rows).group_by("row", maintain_order=True)
         return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
 
-    def told_apart(self, rows: int) -> pl.DataFrame:
+    def sentences_by_row(self, rows: int) -> pl.DataFrame:
         """Return the sentences of all rows: ``withheld`` explains a missing verdict, ``notes`` are footnotes."""
         text, is_note = pl.col("text"), pl.col("code").is_null() & pl.col("text").is_not_null()
         of_rows = self._by_row(rows=rows).group_by("row", maintain_order=True)

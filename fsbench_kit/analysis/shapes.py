@@ -44,8 +44,8 @@ def look(groups: Groups, found: Estimates) -> Bools:
             rows = np.flatnonzero(which[group])
             if not rows.size:
                 continue
-            said = groups.table[["level"]][group[rows]].select(pl.format(sentence, "level"))
-            found.remarks.note(rows, said.to_series())
+            notes = groups.table[["level"]][group[rows]].select(pl.format(sentence, "level"))
+            found.remarks.note(rows, notes.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
     return groups.either(bimodal)
 

@@ -254,10 +254,10 @@ def _besides(groups: Groups, ends: Sequence[tuple[int, int]], evidence: Evidence
     """Describe what besides the factor and the order differs between the levels before and after a change."""
     of_group = groups.measurements.partition_by("group", as_dict=True, include_key=False)
     pairs = [[of_group[group,] for group in pair] for pair in ends]
-    said = check(Design(paired(pairs), evidence), footnotes=False).columns(len(pairs))
+    found = check(Design(paired(pairs), evidence), footnotes=False).columns(len(pairs))
     order = REASONS["BLOCKED_ORDER"]
     kept = {"reasons": order.code, "footnotes": order.meaning}
-    return said.select(
+    return found.select(
         pl.col(name).list.filter(pl.element() != dropped).alias(name) for name, dropped in kept.items()
     )
 

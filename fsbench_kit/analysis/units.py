@@ -207,7 +207,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         pl.col("alone").sum(), pl.col("date").first(), elsewhere=pl.col("all").first() - pl.len()
     )
     alone = decided.select("pair", "method", alone=pl.col("runs") - pl.col("paired"))
-    told = [
+    sentences = [
         (left, pl.col("elsewhere") > 0, _counted("elsewhere", "on a host that ran only one of the groups")),
         *(
             (
@@ -264,7 +264,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
             ),
         ),
     ]
-    for frame, which, text in told:
+    for frame, which, text in sentences:
         yield frame.filter(which).select("pair", text=text)
 
 

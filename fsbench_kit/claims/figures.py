@@ -177,7 +177,7 @@ def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str
     """Name the parts of a cell in which two groups with figures have no value in common."""
     if first.is_empty() or second.is_empty():
         return ""
-    told = []
+    parts = []
     for column in key:
         values = [group[column].unique().sort().to_list() for group in (first, second)]
         if set(values[0]).isdisjoint(values[1]):
@@ -185,8 +185,8 @@ def _apart(first: pl.DataFrame, second: pl.DataFrame, key: Sequence[str]) -> str
                 _and([settings.NOT_KNOWN if value is None else _word(column, value) for value in of_group])
                 for of_group in values
             )
-            told.append(f"{column.replace('_', ' ')} ({one} against {other})")
-    return _and(told) if told else ""
+            parts.append(f"{column.replace('_', ' ')} ({one} against {other})")
+    return _and(parts) if parts else ""
 
 
 def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:

@@ -40,7 +40,7 @@ def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidenc
     elif verdict == "undecided":
         but = _left_open(findings)
     if len(findings) == 1 and (RELATIONS[str(claim.relation)].of_settings or findings[0].is_known):
-        text = told(claim, findings[0])
+        text = describe(claim, findings[0])
         if findings[0].cell:
             return f"{text}{but}."  # begins with a tool's own word
     else:
@@ -81,7 +81,7 @@ def footnotes(
         yield "The figures compared are of one run each, which says nothing about how runs vary."
 
 
-def told(claim: ClaimFacts, finding: Finding) -> str:
+def describe(claim: ClaimFacts, finding: Finding) -> str:
     """Describe what was found in a cell, and what the claim states."""
     relation = RELATIONS[str(claim.relation)]
     found = _found(claim, finding)
@@ -111,7 +111,7 @@ def _taken_as(claim: ClaimFacts) -> str:
 
 
 def _found(claim: ClaimFacts, finding: Finding) -> str:
-    found = RELATIONS[str(claim.relation)].told(claim, finding)
+    found = RELATIONS[str(claim.relation)].describe(claim, finding)
     return f"{finding.cell}: {found}" if finding.cell else found
 
 
@@ -129,7 +129,7 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding], *, lost: bool) -> s
     cells = _list(list(dict.fromkeys(unknown)))
     if len(unknown) == len(findings):
         if of_settings:
-            return f"no log tells{f': {cells}' if cells else ''}"
+            return f"no log states{f': {cells}' if cells else ''}"
         metric, of_cells = _metric(claim), f" for {cells}" if cells else ""
         if apart := list(dict.fromkeys(finding.apart for finding in findings if finding.apart)):
             return f"no {metric} of the same work is printed{of_cells}: the groups differ in {_list(apart, '; ')}"

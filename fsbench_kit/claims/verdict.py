@@ -35,7 +35,7 @@ def unjudged(claim: ClaimFacts) -> dict[str, Any]:
     """Return the audit columns of a claim that cannot be judged."""
     reason = str(claim.unjudged)
     return {
-        **_said(claim),
+        **_statement(claim),
         "verdict": "not judged",
         "evidence": "none",
         "reason": f"{reason[0].upper()}{reason[1:].removesuffix('.')}.",
@@ -57,10 +57,10 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     runs = frozenset[str]().union(*(finding.runs for finding in findings))
     doubts = known.evidence.of(contradictions).filter(pl.col("run_id").is_in(runs))
     taints = doubts["text"].unique(maintain_order=True).to_list()
-    confounders = [said for said in confounders if not said.startswith(tuple(taints))]  # it may count others
+    confounders = [text for text in confounders if not text.startswith(tuple(taints))]  # it may count others
     if evidence == "replicated":
-        confounders += _told_by_figures(findings, "withheld", confounders)
-        besides += _told_by_figures(findings, "notes", besides)
+        confounders += _sentences_of_figures(findings, "withheld", confounders)
+        besides += _sentences_of_figures(findings, "notes", besides)
     lost = failed_figures(known.cells, claim)
     if not relation.compares:  # remarks on a single figure are no confounders
         confounders, besides = [], [*confounders, *besides]
@@ -72,7 +72,7 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     counts = relation.stated(claim)
     single = findings[0].computed if len(findings) == 1 else None
     return {
-        **_said(claim),
+        **_statement(claim),
         "verdict": verdict,
         "direction": direction,
         "size": size,
@@ -96,17 +96,17 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
         "cells": len(findings),
         "cells_right": sum(finding.is_right for finding in findings),
         "comparisons": [_comparison(claim, finding) for finding in findings],
-        "contradicting": [messages.told(claim, finding) for finding in findings if finding.is_wrong],
+        "contradicting": [messages.describe(claim, finding) for finding in findings if finding.is_wrong],
         "not_computable": [finding.cell for finding in findings if not finding.is_known],
         "confounders": confounders,
         "break_even_cv": break_even_cv,
     }
 
 
-def _told_by_figures(findings: Sequence[Finding], what: str, known: Sequence[str]) -> list[str]:
+def _sentences_of_figures(findings: Sequence[Finding], what: str, known: Sequence[str]) -> list[str]:
     """Return further sentences of comparisons that come from the figures alone, such as that a ratio drifts."""
-    told = (sentence for finding in findings for row in finding.comparisons for sentence in row[what])
-    return [sentence for sentence in dict.fromkeys(told) if sentence not in known]
+    sentences = (sentence for finding in findings for row in finding.comparisons for sentence in row[what])
+    return [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
 
 
 def _left_out(lost: pl.DataFrame) -> list[str]:
@@ -118,7 +118,7 @@ def _left_out(lost: pl.DataFrame) -> list[str]:
     ]
 
 
-def _said(claim: ClaimFacts) -> dict[str, Any]:
+def _statement(claim: ClaimFacts) -> dict[str, Any]:
     return {"claim": claim.id, "place": claim.place, "says": claim.says}
 
 
@@ -127,7 +127,7 @@ def _comparison(claim: ClaimFacts, finding: Finding) -> dict[str, Any]:
     return {
         "direction": finding.direction,
         "size": finding.size,
-        "words": messages.told(claim, finding),
+        "words": messages.describe(claim, finding),
         "computed": computed.value if computed else None,
         "low": computed.low if computed else None,
         "high": computed.high if computed else None,
@@ -136,15 +136,15 @@ def _comparison(claim: ClaimFacts, finding: Finding) -> dict[str, Any]:
 
 def _direction(claim: ClaimFacts, findings: Sequence[Finding]) -> Direction | None:
     """Return the direction over all cells; undecided cells do not agree with the claim."""
-    said = [finding.direction for finding in findings]
-    if not any(said):
+    directions = [finding.direction for finding in findings]
+    if not any(directions):
         return None
-    right, wrong = said.count("as said"), said.count("the contrary")
+    right, wrong = directions.count("as said"), directions.count("the contrary")
     if claim.share == "most":
-        if right > len(said) / 2:
+        if right > len(directions) / 2:
             return "as said"
-        return "the contrary" if wrong >= len(said) / 2 else "undecided"
-    return "the contrary" if wrong else "as said" if right == len(said) else "undecided"
+        return "the contrary" if wrong >= len(directions) / 2 else "undecided"
+    return "the contrary" if wrong else "as said" if right == len(directions) else "undecided"
 
 
 def _size(claim: ClaimFacts, findings: Sequence[Finding]) -> str | None:

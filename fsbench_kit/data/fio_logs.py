@@ -103,7 +103,7 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
     unit = latency_unit(fio_version) or layout.unit(kind)
     if kind in LATENCY_KINDS and unit is None:
         raise RequestError(
-            "nothing in the log tells whether its latencies are in ns or in µs",
+            "nothing in the log states whether its latencies are in ns or in µs",
             file=path,
             hint='Give fio_version, for example fio_version="3.33": ns since fio 3.0, µs before.',
         )

@@ -29,9 +29,9 @@ class Operation:
 
     Examples
     --------
-    >>> OPERATIONS["random_delete"].told("present"), OPERATIONS["delete"].told("past")
+    >>> OPERATIONS["random_delete"].phrase("present"), OPERATIONS["delete"].phrase("past")
     ('deletes files in random order', 'deleted files')
-    >>> OPERATIONS["write"].told("bare", "files"), OPERATIONS["all"].told("bare")
+    >>> OPERATIONS["write"].phrase("bare", "files"), OPERATIONS["all"].phrase("bare")
     ('write files', None)
     """
 
@@ -39,7 +39,7 @@ class Operation:
     verb: Verb | None = None
     what: str = ""
 
-    def told(self, form: str, what: str = "") -> str | None:
+    def phrase(self, form: str, what: str = "") -> str | None:
         """Return the verb phrase in the given form, or ``None`` for an operation without a verb.
 
         Parameters

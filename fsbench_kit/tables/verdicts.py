@@ -99,7 +99,7 @@ def _doing(row: Mapping[str, Any]) -> _Words:
         return words
     operation = OPERATIONS[row["operation"]]
     what = "files" if row["metric"] == "file_rate" else ""
-    present, past, bare = (str(operation.told(form, what)) for form in ("present", "past", "bare"))
+    present, past, bare = (str(operation.phrase(form, what)) for form in ("present", "past", "bare"))
     if row["metric"] in _RATES:
         return words._replace(verb=present, past=past, bare=bare)
     synced = row["metric"] == "elapsed_with_sync"

@@ -273,7 +273,7 @@ REASONS = {
     ),
     "o-direct-throughout": "Direct I/O: yes on ext4 and btrfs, no on zfs (stated: yes).",
     "bonnie-beyond-memory": "bonnie++: the file size is 126 GiB on all (stated: 128 GB).",
-    "direct-io-16k": "fio, 16 KiB: no log tells direct I/O (stated: yes).",
+    "direct-io-16k": "fio, 16 KiB: no log states direct I/O (stated: yes).",
     "other-kernels": "No run on such a kernel is printed.",
     "residual-capacity": (
         "Both figures agree, for example capacity residual: jfs -0.02 %; but only means are printed."

@@ -554,8 +554,8 @@ def test_an_operation_that_the_verb_tells_has_no_other_name(comparison: Compare)
 
 
 def test_no_two_operations_have_one_verb() -> None:
-    told = [told for operation in OPERATIONS.values() if (told := operation.told("present"))]
-    assert len(told) == len(set(told))
+    phrases = [phrase for operation in OPERATIONS.values() if (phrase := operation.phrase("present"))]
+    assert len(phrases) == len(set(phrases))
 
 
 def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> None:

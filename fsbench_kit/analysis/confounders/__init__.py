@@ -64,8 +64,8 @@ def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tupl
     for of_one in (False, True):
         chosen = [pair for pair in pairs if pair[0].height and _of_same_runs(*pair) == of_one]
         if chosen:
-            said = check(Design(paired(chosen), evidence), of_one=of_one).sentences()
-            for known, new in zip(found, said, strict=True):
+            sentences = check(Design(paired(chosen), evidence), of_one=of_one).sentences()
+            for known, new in zip(found, sentences, strict=True):
                 known += [sentence for sentence in new if sentence not in known]
     return found
 

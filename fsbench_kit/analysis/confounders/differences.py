@@ -26,11 +26,11 @@ def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known for both groups and differ, except those that come with a target."""
     if design.of(facts).is_empty():
         return NOTHING
-    told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
+    known = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
     first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
     return (
         design.once(_side_by_side)
-        .filter(told, first != second, counted(design.factor))
+        .filter(known, first != second, counted(design.factor))
         .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
         .select("pair", text=pl.format(DIFFERS, "key", first, second))
@@ -76,10 +76,10 @@ def _of_groups(design: Design) -> pl.DataFrame:
         .select("set", key=pl.lit("filesystem"), kind=pl.lit("name"), value="value")
     )
     known = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
-    told = pl.col("value") != pl.col(f"value{OTHER}")
+    differs = pl.col("value") != pl.col(f"value{OTHER}")
     return (
         design.beside(pl.concat([filesystems, known]), "key", "kind")
-        .filter(told, ~counted(GROUP))
+        .filter(differs, ~counted(GROUP))
         .sort("pair", "kind", "key")
         .group_by("pair", maintain_order=True)
         .agg(pl.format("{} ({} against {})", "key", "value", f"value{OTHER}").str.join(", ").alias("text"))
@@ -152,19 +152,19 @@ def _known_of_one(design: Design) -> pl.DataFrame:
     levels = design.pairs.select(
         "pair", *(pl.col(role).replace_strict(*_levels(design)).alias(role) for role in ROLES)
     )
-    told = []
+    sentences = []
     for role, own, other in zip(ROLES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
         alone = beside.filter(pl.col(own).is_not_null(), pl.col(other).is_null()).with_columns(value=own)
         alone = alone.filter(~is_default())
         named = alone.group_by("pair", maintain_order=True).agg(
             known=pl.format("{} ({})", "key", own).str.join(", ")
         )
-        told.append(
+        sentences.append(
             named.join(levels, on="pair", maintain_order="left").select(
                 "pair", text=pl.format("Known of {} only: {}.", role, "known")
             )
         )
-    return pl.concat(told)
+    return pl.concat(sentences)
 
 
 def _levels(design: Design) -> tuple[pl.Series, pl.Series]:

@@ -57,10 +57,10 @@ def _without_unit(dataset: Dataset) -> pl.DataFrame:
 def _in_doubt(design: Design) -> pl.DataFrame:
     if design.of(contradictions).is_empty():
         return NOTHING
-    said = design.members.join(design.of(contradictions), on="run_id", maintain_order="left")
+    found = design.members.join(design.of(contradictions), on="run_id", maintain_order="left")
     others = pl.col("text").n_unique() - 1
     return (
-        design.of_pairs(said.select("set", "text"))
+        design.of_pairs(found.select("set", "text"))
         .group_by("pair", maintain_order=True)
         .agg(
             text=pl.col("text").first()
@@ -71,8 +71,8 @@ def _in_doubt(design: Design) -> pl.DataFrame:
 
 def contradictions(dataset: Dataset) -> pl.DataFrame:
     """Return the runs whose log contradicts itself as ``run_id``, and where and how as ``text``."""
-    said = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
-    if said.is_empty():
+    found = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
+    if found.is_empty():
         return pl.DataFrame(schema={"run_id": pl.String, "text": pl.String})
     of_runs = dataset.runs.select("run_id", "source", "line", "start", "end")
     inside = (
@@ -82,7 +82,7 @@ def contradictions(dataset: Dataset) -> pl.DataFrame:
     )
     text = pl.format("The log contradicts itself ({}:{}): {}", "source", "line", "message")
     return (
-        said.join(of_runs, on="source", suffix="_of_run", maintain_order="left")
+        found.join(of_runs, on="source", suffix="_of_run", maintain_order="left")
         .filter(inside)
         .select("run_id", text=text)
         .unique(maintain_order=True)

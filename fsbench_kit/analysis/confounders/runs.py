@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def _idle(design: Design) -> pl.DataFrame:
     if design.of(_idle_threads).is_empty():
         return NOTHING
-    said = design.members.join(design.of(_idle_threads), on="run_id").sort("set", "run_id")
-    return design.of_pairs(said.select("set", text=pl.format("{}: {}", "level", "message")))
+    found = design.members.join(design.of(_idle_threads), on="run_id").sort("set", "run_id")
+    return design.of_pairs(found.select("set", text=pl.format("{}: {}", "level", "message")))
 
 
 def _idle_threads(dataset: Dataset) -> pl.DataFrame:
@@ -66,8 +66,8 @@ def _named_apart(design: Design) -> pl.DataFrame:
     named = single.join(words, how="cross").filter(
         pl.format(", {}", "work").str.contains(pl.format(", {} ", "key"), literal=True)
     )
-    told = "The names of the files set these runs apart by {}: if that counts repeats, write {} for it."
-    return named.select(pl.col("row").cast(pl.Int64), text=pl.format(told, "key", pl.lit("{round}")))
+    sentence = "The names of the files set these runs apart by {}: if that counts repeats, write {} for it."
+    return named.select(pl.col("row").cast(pl.Int64), text=pl.format(sentence, "key", pl.lit("{round}")))
 
 
 @confounder("STOPPING_RULE", "footnote", "Rounds were added until a rule was met.")

@@ -33,13 +33,13 @@ def _unequal_work(design: Design) -> pl.DataFrame:
         .filter(pl.col("alike") == 1)
     )
     unequal = design.beside(works).filter(pl.col("by_itself") != pl.col(f"by_itself{OTHER}"))["pair"]
-    told = [
+    sentences = [
         f"{level} {'completed its work' if by_itself else 'was stopped by its time limit'}: "
         f"{humanise(done, 'B')} in {duration:.0f} s."
         for level, done, duration, by_itself in works.select("level", "bytes", "duration", "by_itself").rows()
     ]
-    sentences = works.select("set", text=pl.Series(told, dtype=pl.String))
-    return design.of_pairs(sentences).filter(pl.col("pair").is_in(unequal.implode()))
+    of_sets = works.select("set", text=pl.Series(sentences, dtype=pl.String))
+    return design.of_pairs(of_sets).filter(pl.col("pair").is_in(unequal.implode()))
 
 
 def _work(dataset: Dataset) -> pl.DataFrame:
@@ -83,12 +83,12 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
         .group_by("group", "level")
         .agg(pl.col("submission").mean())
     )
-    told = [
+    sentences = [
         f"{level}: {100 * share:.0f} % of a request's time was spent in its submission; "
         "compare the total latency instead."
         for level, share in shares.select("level", "submission").rows()
     ]
-    return design.groups.of_rows(shares.select("group", text=pl.Series(told, dtype=pl.String)))
+    return design.groups.of_rows(shares.select("group", text=pl.Series(sentences, dtype=pl.String)))
 
 
 def _submission(dataset: Dataset) -> pl.DataFrame:

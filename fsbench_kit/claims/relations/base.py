@@ -146,7 +146,7 @@ class Relation(ABC):
         """Check each cell of a claim."""
 
     @abstractmethod
-    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+    def describe(self, claim: ClaimFacts, finding: Finding) -> str:
         """Describe what was found in a cell."""
 
     def unit(self, claim: ClaimFacts) -> str:
@@ -169,7 +169,7 @@ class Relation(ABC):
 class OfFigures(Relation):
     """About figures that are printed."""
 
-    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+    def describe(self, claim: ClaimFacts, finding: Finding) -> str:
         """Describe what was found in a cell, with its figures."""
         metric = metric_of(claim)
         if finding.of is None or not finding.is_known:
@@ -187,8 +187,8 @@ class OfFigures(Relation):
 
 def within_limit(found: Figure, counts: Stated) -> Direction:
     """Return whether a figure is within a limit, or could be within its rounding."""
-    told = (found.low, found.high) if found.value is None else (found.value,)
-    if all(size is not None and counts.has(size) for size in told):
+    ends = (found.low, found.high) if found.value is None else (found.value,)
+    if all(size is not None and counts.has(size) for size in ends):
         return "as said"
     return "undecided" if counts.may_be(found.low, found.high) else "the contrary"
 

@@ -212,10 +212,10 @@ class Greater(_OfTwo, name="greater"):
 
     needs: ClassVar[tuple[str, ...]] = ("metric",)
     neutral = 1
-    said: ClassVar[Order] = "greater"
+    order: ClassVar[Order] = "greater"
 
     def direction(self, claim: ClaimFacts, counts: Stated | None, found: Order | None) -> Direction | None:
-        return _agreement(found, self.said)
+        return _agreement(found, self.order)
 
     def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
         return super().computed_text(claim, finding) if finding.basis == "interval" else ""
@@ -224,7 +224,7 @@ class Greater(_OfTwo, name="greater"):
 class Less(Greater, name="less"):
     """The figures of `of` are less than those of `than`."""
 
-    said = "less"
+    order = "less"
 
 
 class Equal(_OfTwo, name="equal"):
@@ -277,7 +277,7 @@ def _equality(row: Mapping[str, Any], found: Figure) -> Direction:
     return within_limit(replace(found, value=None), Stated(1 / row["margin"], row["margin"], closed=True))
 
 
-def _agreement(found: Order | None, said: Order) -> Direction | None:
+def _agreement(found: Order | None, order: Order) -> Direction | None:
     if found is None or found == "undecided":
         return found
-    return "as said" if found == said else "the contrary"
+    return "as said" if found == order else "the contrary"

@@ -46,12 +46,12 @@ class Setting(Relation, name="setting"):
                     at = where if pattern is None else {**where, "pattern": pattern}
                     yield self._finding(claim, group, cell_name(at))
 
-    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+    def describe(self, claim: ClaimFacts, finding: Finding) -> str:
         setting = str(claim.setting)
         plain = f"the option {setting.replace('.', ' ')}" if "." in setting else f"the {setting.replace('_', ' ')}"
         name = _SETTINGS.get(setting, plain)
         if not finding.setting:
-            return f"no log tells {name}"
+            return f"no log states {name}"
         is_switch = finding.setting.startswith(("yes", "no "))
         return f"{name}: {finding.setting}" if is_switch else f"{name} is {finding.setting}"
 
@@ -65,19 +65,19 @@ class Setting(Relation, name="setting"):
                 NOT_KNOWN if value is None else _readable(value, str(claim.setting)) for value in values
             )
             on.setdefault(text, []).append(str(filesystem))
-        told = ", ".join(f"{text} on {' and '.join(filesystems)}" for text, filesystems in on.items())
+        words = ", ".join(f"{text} on {' and '.join(filesystems)}" for text, filesystems in on.items())
         if len(on) == 1 and by_filesystem.height > 1:
-            told = f"{next(iter(on))} on all"
+            words = f"{next(iter(on))} on all"
         shown = cell.drop_nulls("setting")
         values = set(shown["setting"])
         agree = len(values) <= 1 if claim.size is None else all(_is_setting(value, claim) for value in values)
         direction: Direction | None = "the contrary"
         if agree:
-            told += " by the study's description alone" if values and not shown["is_shown"].any() else ""
+            words += " by the study's description alone" if values and not shown["is_shown"].any() else ""
             is_known = cell["is_shown"].all() and not cell.is_empty()
             direction = "as said" if is_known else "undecided" if shown["is_shown"].any() else None
         return Finding(
-            cell=name, direction=direction, setting=told if values else "", runs=frozenset(cell["run_id"])
+            cell=name, direction=direction, setting=words if values else "", runs=frozenset(cell["run_id"])
         )
 
 
