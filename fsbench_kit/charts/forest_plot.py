@@ -97,7 +97,7 @@ def forest(
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["iops"]))
     >>> chart.title.text[0].partition(" of ")[0]
-    'xfs writes as fast as ext4, within the margin'
+    'ext4 writes as fast as xfs, within the margin'
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     check_size(comparison)

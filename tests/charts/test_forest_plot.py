@@ -182,10 +182,9 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     assert heading_of(spec) == (
-        "block size 4 KiB: xfs writes 84\N{NO-BREAK SPACE}% faster than ext4 "
-        "(71 to 98\N{NO-BREAK SPACE}%; ahead in all 5 rounds)."
+        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in all 5 rounds)."
     )
-    assert "xfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 (one run each;" in spec["description"]
+    assert "xfs wrote 1.97 times as fast as ext4 (one run each;" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
 
