@@ -1,5 +1,6 @@
 """The forest plot: what is drawn and what is not, and the words around it."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -10,7 +11,6 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.model.errors import RequestError
 from tests.charts.specs import data_of, explained_of, heading_of, layer_of, spec_of
 
 Compare = Callable[..., pl.DataFrame]
@@ -34,6 +34,10 @@ def _effects(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _heads(spec: dict[str, Any]) -> list[str]:
     return [row["head"].replace("\n", " ").replace("\xa0", " ") for row in data_of(spec) if row["head"]]
+
+
+def _views(spec: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(row["view"] for row in data_of(spec)))
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -192,9 +196,9 @@ def test_a_long_comparison_is_summarised_by_operation_and_leaves_nothing_out(com
     sizes = [{"block_size": 2**number, "ratio": number / 10} for number in (9, 10, 11)]
     reads = [size | {"operation": "read", "ratio": 4.0} for size in sizes]
     spec = spec_of(charts.forest(comparison(*sizes, *reads), most=5))
-    (choice,) = (param for param in spec["params"] if param["name"] == "view")
-    assert choice["bind"]["options"] == [choice["value"], "randwrite, read", "randwrite, write"]
-    every = [row for row in _effects(spec) if row["view"] == choice["value"]]
+    first, *others = _views(spec)
+    assert others == ["randwrite, read", "randwrite, write"]
+    every = [row for row in _effects(spec) if row["view"] == first]
     assert len(every) == 6
     assert [(_name(row), row["text"]) for row in every if row["text"]] == [
         ("randwrite, read", "4.00 (4.00 to 4.00)"),
@@ -208,8 +212,7 @@ def test_no_row_of_a_summary_mixes_questions_and_few_effects_are_not_summarised(
     cpu = {"metric": "cpu", "better": "lower", "ratio": 1.1}
     effects = [{"block_size": 2**number} | more for number in (9, 10, 11) for more in ({}, cpu)]
     spec = spec_of(charts.forest(comparison(*effects), most=5))
-    (choice,) = (param for param in spec["params"] if param["name"] == "view")
-    assert choice["bind"]["options"] == ["speed", "CPU", "randwrite, write"]
+    assert _views(spec) == ["speed", "CPU", "randwrite, write"]
     shown = {view: [row["filled"] for row in _effects(spec) if row["view"] == view] for view in ("speed", "CPU")}
     assert shown == {"speed": [1.84] * 3, "CPU": [pytest.approx(1 / 1.1)] * 3}
 
@@ -278,10 +281,51 @@ def test_nothing_to_compare_is_said(comparison: Compare) -> None:
     assert "no two groups to compare" in str(charts.forest(comparison({}).clear()).to_dict())
 
 
-def test_more_rows_than_a_chart_can_show_are_an_error(comparison: Compare) -> None:
-    rows = pl.concat([comparison({})] * 5001)
-    with pytest.raises(RequestError, match=r"5,001 rows .* takes 5,000"):
-        charts.forest(rows)
+def _many(comparison: Compare, number: int) -> pl.DataFrame:
+    """Make effects whose ratios are 1.0001, 1.0002 and so on, in random order."""
+    one = comparison({})
+    places = pl.int_range(1, number + 1, eager=True).shuffle(seed=1)
+    same = one.select(pl.exclude("effect", "block_size", "ratio", "ci_low", "ci_high"))
+    return (
+        pl.DataFrame(
+            {"effect": places, "block_size": places, "ratio": 1 + places / 1e4, "ci_low": 1.0, "ci_high": 2.0}
+        )
+        .join(same, how="cross")
+        .select(one.columns)
+    )
+
+
+def test_very_many_effects_are_drawn_at_equal_steps_and_the_largest_one_by_one(comparison: Compare) -> None:
+    spec = spec_of(charts.forest(_many(comparison, 6000)))
+    assert len(data_of(spec)) <= 5000
+    assert "There are 6,000 effects" in explained_of(spec)
+    assert "marks at equal steps from the lowest to the highest" in explained_of(spec)
+    of_view = {view: [row for row in _effects(spec) if row["view"] == view] for view in _views(spec)}
+    assert list(of_view) == ["all, by operation", "randwrite, write"]
+    places = [row["filled"] for row in of_view["all, by operation"]]
+    assert (places[0], places[-1]) == (1.0001, 1.6)
+    steps = [after - before for before, after in itertools.pairwise(places)]
+    assert max(steps) - min(steps) < 1.5e-4  # they are of two or of three effects
+    assert of_view["all, by operation"][0]["text"] == "1.30 (1.00 to 1.60)"
+    (listed,) = (rows for view, rows in of_view.items() if view != "all, by operation")
+    assert [row["filled"] for row in listed] == [pytest.approx(1.6 - n / 1e4) for n in range(200)]
+    assert _heads(spec) == ["and 5,800 more rows: the CSV of the table has all"]
+
+
+def test_very_many_operations_have_no_views_of_their_own(comparison: Compare) -> None:
+    rows = _many(comparison, 6000).with_columns(pattern=pl.format("p{}", pl.col("effect") % 3000))
+    spec = spec_of(charts.forest(rows))
+    assert len(data_of(spec)) <= 5000
+    assert _views(spec) == ["all, by operation"]
+    assert _heads(spec) == ["and 2,800 more rows: the CSV of the table has all"]
+
+
+def test_all_rows_that_are_asked_for_are_drawn_as_far_as_a_chart_can_show_them(comparison: Compare) -> None:
+    spec = spec_of(charts.forest(_many(comparison, 300), most=300))
+    assert len(_effects(spec)) == 300
+    assert _heads(spec) == []
+    spec = spec_of(charts.forest(_many(comparison, 6000), most=6000))
+    assert _heads(spec) == ["and 3,500 more rows: the CSV of the table has all"]
 
 
 @pytest.mark.parametrize(
