@@ -156,11 +156,11 @@ def _layers(
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
     hair = (high / low) ** (0.5 / _WIDTHS["page"])
     drop = alt.ExprRef("narrow ? 4 : 0")
-    # In a narrow chart the last line of a name stands above its row, however many the others have.
+    # In a narrow chart the last line of a name stands above its row, however many the others have. The lines above
+    # it have a letter without width: in SVG an empty line has no height.
     above = f"(narrow ? slice('{'n' * (lines - 1)}', length(split(datum.label, '\\n')) - 1) : '')"
-    row = rows_axis(
-        "row:N", 400, lines=lines, labelExpr=f"split(replace({above}, /n/g, '\\n') + slice(datum.label, 6), '\\n')"
-    )
+    label = f"replace({above}, /n/g, '\\u200b\\n') + slice(datum.label, 6)"
+    row = rows_axis("row:N", 400, lines=lines, labelExpr=f"split({label}, '\\n')")
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     levels = data["level"].drop_nulls().unique().to_list()
     has_legend = 1 < len(levels) <= FEW_LEVELS  # rows name more of them

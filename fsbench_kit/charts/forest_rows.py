@@ -48,7 +48,7 @@ _HEAD_CHARACTERS: Final = 46
 _WIDE_HEAD_CHARACTERS: Final = 84
 """How long a line of a head is in a narrow chart, and in a wide one."""
 
-_LONGEST: Final = 200
+_LONGEST: Final = 100
 """Nobody looks at more rows of a view."""
 _MOST_CHOICES: Final = 40
 """Nobody chooses among more operations."""
@@ -283,13 +283,15 @@ def _grouped(rows: pl.DataFrame, view: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of a view under the heads of their groups, the largest effect first."""
     place = pl.col("verdict").replace_strict(_VERDICTS, range(len(_VERDICTS)), return_dtype=pl.Int64)
     decided = pl.col("verdict").is_in(_VERDICTS[:2])
-    number = pl.int_range(pl.len())
     in_order = (
         by_size(rows)
+        .with_row_index("number")
         .with_columns(
             # of what is decided, the group with the first headline stands first; of what is not, the largest group
             rank=pl.when(decided).then(pl.lit(0)).otherwise(place),
-            weight=pl.when(decided).then(number.min().over("head")).otherwise(-pl.len().cast(int).over("head")),
+            weight=pl.when(decided)
+            .then(pl.col("number").cast(int).min().over("head"))
+            .otherwise(-pl.len().cast(int).over("head")),
         )
         .sort("rank", "weight", "head", maintain_order=True)
     )
