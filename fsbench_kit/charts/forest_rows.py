@@ -49,7 +49,7 @@ _WIDE_HEAD_CHARACTERS: Final = 84
 """How long a line of a head is in a narrow chart, and in a wide one."""
 
 _LONGEST: Final = 100
-"""Nobody looks at more rows of a view."""
+"""Nobody looks at more rows of a view, or tells more marks of a row apart."""
 _MOST_CHOICES: Final = 40
 """Nobody chooses among more operations."""
 
@@ -118,7 +118,7 @@ def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
         view = of["asks"][0] if len(asked) > 1 else "all"
         counts = of.group_by("task", "shown").len()["len"]
         if of.height > max(most, 1.25 * counts.len()):  # or a summary saves no rows
-            marks = share // min(counts.len(), longest)
+            marks = min(_LONGEST, share // min(counts.len(), longest))
             has_steps |= bool((counts > marks).any())
             views.append(_by_operation(of, _BY_OPERATION.format(view), marks))
         else:
