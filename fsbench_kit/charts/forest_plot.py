@@ -16,7 +16,6 @@ from fsbench_kit.charts.style import (
     TIMES,
     by_rows,
     captions,
-    check_size,
     explained_by,
     in_columns,
     legible,
@@ -86,21 +85,15 @@ def forest(
     width
         ``column`` is as narrow as one of two columns, with names above the rows.
 
-    Raises
-    ------
-    RequestError
-        If there are too many rows.
-
     Examples
     --------
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["iops"]))
     >>> chart.title.text[0].partition(" of ")[0]
-    'xfs writes as fast as ext4, within the margin'
+    'ext4 writes as fast as xfs, within the margin'
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
-    check_size(comparison)
     checked_log(margin)
     if not isinstance(most, int):
         raise RequestError(f"{most!r} is not a number of effects", hint="Write for example most=40.")
@@ -112,7 +105,6 @@ def forest(
         none = ["No row of this comparison has a ratio or a bound."]
         return nothing(none if comparison.height else summary(comparison))
     data = _placed(rows.drawn, *(ends := ratio_domain(rows.drawn, "ci_low", "ci_high", margin)))
-    check_size(data)
     heading = [title] if title else findings(comparison)[:1]
     summaries = data["summary"].drop_nulls().unique(maintain_order=True)
     fitted = {"width": _WIDTHS["column"] + _TEXT} if width == "column" else {}
@@ -164,11 +156,11 @@ def _layers(
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
     hair = (high / low) ** (0.5 / _WIDTHS["page"])
     drop = alt.ExprRef("narrow ? 4 : 0")
-    # In a narrow chart the last line of a name stands above its row, however many the others have.
+    # In a narrow chart the last line of a name stands above its row, however many the others have. The lines above
+    # it have a letter without width: in SVG an empty line has no height.
     above = f"(narrow ? slice('{'n' * (lines - 1)}', length(split(datum.label, '\\n')) - 1) : '')"
-    row = rows_axis(
-        "row:N", 400, lines=lines, labelExpr=f"split(replace({above}, /n/g, '\\n') + slice(datum.label, 6), '\\n')"
-    )
+    label = f"replace({above}, /n/g, '\\u200b\\n') + slice(datum.label, 6)"
+    row = rows_axis("row:N", 400, lines=lines, labelExpr=f"split({label}, '\\n')")
     encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
     levels = data["level"].drop_nulls().unique().to_list()
     has_legend = 1 < len(levels) <= FEW_LEVELS  # rows name more of them
@@ -274,7 +266,11 @@ def _explain(rows: Rows, margin: float) -> str:
             rows.is_summary,
             "Each mark is one effect; the figures are the median and the range of a row.",
         ),
-        (len(rows.views) > 1, f"There are {effects.height} effects: choose which to see."),
+        (
+            rows.has_steps,
+            "Of very many effects, a row has marks at equal steps from the lowest to the highest.",
+        ),
+        (len(rows.views) > 1, f"There are {effects.height:,} effects: choose which to see."),
         (
             bool(confidences) and not rows.is_summary,
             f"Bars are {level}confidence intervals; the band is the ±{percent(margin - 1)} that count as equal.",

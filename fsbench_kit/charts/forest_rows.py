@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -10,13 +11,14 @@ import polars as pl
 
 from fsbench_kit.analysis.metrics import QUESTION
 from fsbench_kit.analysis.verdict import REASONS, codes
-from fsbench_kit.charts.style import GROWS
+from fsbench_kit.charts.style import GROWS, MOST_ROWS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
     by_size,
     cell_label,
     cell_text,
+    counted,
     effects,
     groups_text,
     interval_words,
@@ -46,6 +48,13 @@ _HEAD_CHARACTERS: Final = 46
 _WIDE_HEAD_CHARACTERS: Final = 84
 """How long a line of a head is in a narrow chart, and in a wide one."""
 
+_LONGEST: Final = 100
+"""Nobody looks at more rows of a view, or tells more marks of a row apart."""
+_MOST_CHOICES: Final = 40
+"""Nobody chooses among more operations."""
+
+_LEFT: Final = "and {}: the CSV of the table has all"
+"""What ends a view that is too long."""
 _BY_OPERATION: Final = "{}, by operation"
 """What a long plot shows first: a row for each operation, with all of its ratios."""
 _SPEED: Final = "speed"
@@ -64,6 +73,7 @@ class Rows(NamedTuple):
     drawn: pl.DataFrame
     effects: pl.DataFrame
     without_ratio: int
+    has_steps: bool = False
 
     @property
     def views(self) -> list[str]:
@@ -86,28 +96,46 @@ def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
     """Return one row for each effect of a comparison, in groups; if these are too many, a view for each question.
 
     Rates and times come first. A view that still has too many effects has a row for each operation; after these
-    views there is one for each operation.
+    views there is one for each operation, unless there are too many to choose from. Of more effects than can be
+    drawn, the row of an operation has some, at equal steps of their order by ratio, and its view the first.
 
     Where lower is better, the ratio is inverted, so that a higher ratio is always better.
     """
     rows = ordered(effects(comparison))
     every = turned(rows).drop_nulls("place")
     named = _named(every, comparison)
+    without_ratio = rows.height - every.height
     if every.height <= most:
-        drawn = _in_order(_grouped(named, ""))
-    else:
-        of_speed = named.sort(pl.col("asks") != _SPEED, maintain_order=True)
-        several = named["asks"].n_unique() > 1
-        views: list[Iterable[dict[str, Any]]] = []
-        for (asks,), of in of_speed.group_by("asks", maintain_order=True):
-            view = str(asks) if several else "all"
-            many = of.height > max(
-                most, 1.25 * of.select("task", "shown").n_unique()
-            )  # or a summary saves no rows
-            views.append(_by_operation(of, _BY_OPERATION.format(view)) if many else _grouped(of, view))
-        views += (_grouped(of, str(name)) for (name,), of in named.group_by("task", maintain_order=True))
-        drawn = pl.concat(map(_in_order, views))
-    return Rows(drawn, every, rows.height - every.height)
+        return Rows(_in_order(_cut(_grouped(named, ""), MOST_ROWS // 2)), every, without_ratio)
+    asked = named.sort(pl.col("asks") != _SPEED, maintain_order=True).partition_by("asks", maintain_order=True)
+    of_tasks = named.partition_by("task", maintain_order=True)
+    if len(of_tasks) > _MOST_CHOICES:
+        of_tasks = []
+    share = MOST_ROWS // (len(asked) + len(of_tasks))
+    longest = min(max(most, _LONGEST), share // 2)
+    views, has_steps = [], False
+    for of in asked:
+        view = of["asks"][0] if len(asked) > 1 else "all"
+        counts = of.group_by("task", "shown").len()["len"]
+        if of.height > max(most, 1.25 * counts.len()):  # or a summary saves no rows
+            marks = min(_LONGEST, share // min(counts.len(), longest))
+            has_steps |= bool((counts > marks).any())
+            views.append(_by_operation(of, _BY_OPERATION.format(view), marks))
+        else:
+            views.append(_grouped(of, view))
+    views += (_grouped(of, of["task"][0]) for of in of_tasks)
+    return Rows(pl.concat(_in_order(_cut(view, longest)) for view in views), every, without_ratio, has_steps)
+
+
+def _cut(view: Iterable[list[dict[str, Any]]], most: int) -> Iterator[dict[str, Any]]:
+    """Yield the marks of a view's first rows, and say how many other rows there are."""
+    lines = list(view)
+    left = sum(of[0]["kind"] == "effect" for of in lines[most:])
+    while left and lines[most - 1][0]["kind"] != "effect":
+        most -= 1  # a head without its rows
+    yield from itertools.chain.from_iterable(lines[:most])
+    if left:
+        yield from _head_rows(_LEFT.format(counted(left, "more row")), lines[0][0]["view"])
 
 
 def _in_order(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
@@ -251,26 +279,28 @@ def _head(row: dict[str, Any], pairs: int, baselines: int) -> str:
     return f"not comparable: {reasons[:1].lower()}{reasons[1:].rstrip('.')}"
 
 
-def _grouped(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
+def _grouped(rows: pl.DataFrame, view: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of a view under the heads of their groups, the largest effect first."""
     place = pl.col("verdict").replace_strict(_VERDICTS, range(len(_VERDICTS)), return_dtype=pl.Int64)
     decided = pl.col("verdict").is_in(_VERDICTS[:2])
-    number = pl.int_range(pl.len())
     in_order = (
         by_size(rows)
+        .with_row_index("number")
         .with_columns(
             # of what is decided, the group with the first headline stands first; of what is not, the largest group
             rank=pl.when(decided).then(pl.lit(0)).otherwise(place),
-            weight=pl.when(decided).then(number.min().over("head")).otherwise(-pl.len().cast(int).over("head")),
+            weight=pl.when(decided)
+            .then(pl.col("number").cast(int).min().over("head"))
+            .otherwise(-pl.len().cast(int).over("head")),
         )
         .sort("rank", "weight", "head", maintain_order=True)
     )
     for (head,), group in in_order.group_by("head", maintain_order=True):
         told = group.row(0, named=True)["verdict"] != "single runs" or group.height < rows.height
         if (told and rows["head"].n_unique() > 1) or group.row(0, named=True)["verdict"] == "not comparable":
-            yield from _head_rows(str(head), view)
+            yield from ([row] for row in _head_rows(str(head), view))
         for row in group.iter_rows(named=True):
-            yield _row(row, view, _wrapped(row["name"]), row["text"])
+            yield [_row(row, view, _wrapped(row["name"]), row["text"])]
 
 
 def _head_rows(head: str, view: str) -> Iterator[dict[str, Any]]:
@@ -306,22 +336,30 @@ def tone(verdict: str) -> str:
     return tones.get(verdict, "open")
 
 
-def _by_operation(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
-    """Yield all effects of each operation and level on one row, with their median and their ends as its text."""
+def _by_operation(rows: pl.DataFrame, view: str, marks: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the marks of each operation and level on one row, with their median and their ends as its text."""
     several = rows["shown"].n_unique() > 1
-    for (task, shown), group in rows.group_by("task", "shown", maintain_order=True):
+    for group in rows.partition_by("task", "shown", maintain_order=True):
         low, middle, high = group.select(
             pl.min("place"), pl.median("place").alias("middle"), pl.max("place").alias("high")
         ).row(0)
-        name = _wrapped(f"{task}, {shown}" if several else str(task))
-        text = group.row(0, named=True)["text"] if group.height == 1 else times_text(middle, low, high)
-        for number, row in enumerate(group.iter_rows(named=True)):
-            look = "open" if row["verdict"] == "not comparable" else tone(row["verdict"])
-            yield _row(row, view, name, text if number == 0 else "") | {
-                "tone": look,
-                "ci_low": None,
-                "ci_high": None,
-            }
+        task, shown, text = group.select("task", "shown", "text").row(0)
+        name = _wrapped(f"{task}, {shown}" if several else task)
+        if group.height > 1:
+            text = times_text(middle, low, high)
+        yield [
+            _row(row, view, name, "" if number else text)
+            | {"tone": "open" if row["verdict"] == "not comparable" else tone(row["verdict"])}
+            | {"ci_low": None, "ci_high": None}
+            for number, row in enumerate(_at_steps(group, marks).iter_rows(named=True))
+        ]
+
+
+def _at_steps(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return rows at equal steps of their order by ratio, from end to end, if there are more than can be drawn."""
+    if rows.height <= most:
+        return rows
+    return rows.sort("place")[[number * (rows.height - 1) // (most - 1) for number in range(most)]]
 
 
 def _wrapped(name: str) -> str:

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
-from fsbench_kit.charts.style import PLOT_WIDTH, by_rows, captions, check_size, explained_by, nothing, rows_axis
+from fsbench_kit.charts.style import PLOT_WIDTH, by_rows, captions, explained_by, nothing, rows_axis
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import cell_names, counted, ordered, percent
 
@@ -38,11 +38,6 @@ def variance_shares(
     title
         What the chart shows; by default it says where most of the variation lies.
 
-    Raises
-    ------
-    RequestError
-        If there are too many rows.
-
     Examples
     --------
     >>> import fsbench_kit as fsb
@@ -60,7 +55,6 @@ def variance_shares(
         "source",
         "variance",
     )
-    check_size(noise)
     if noise.is_empty():
         return nothing(["No cell has two runs in each group, so the sources of variation are unknown."])
     every = _data(noise)

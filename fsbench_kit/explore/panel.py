@@ -66,7 +66,7 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
 .fsbench-explore > :first-child { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; }
 .fsbench-explore .widget-html-content { min-width: 0; }
 .fsbench-explore :is(p, li) { line-height: 1.5; }
-.fsbench-explore table { font-size: 12px; }
+.fsbench-explore table { font-size: 12px; margin: 0; }
 .fsbench-explore :is(th, td) { padding: 3px 6px; white-space: nowrap; }
 .fsbench-narrow { display: none; }
 .fsbench-explore .fsbench-heard { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }

@@ -147,18 +147,26 @@ def _joined(text: Any) -> str:
 
 def _table(data: Mapping[str, Any], name: str, page: str) -> str:
     """Write a table, and below it links to its files."""
-    files = json.loads(data[TABLE_MIME])
     links = " ".join(
-        f'<a download="{escape(page)}-{name}.{ending}" '
-        f'href="data:{kind};base64,{_packed(files[ending])}">{label}</a>'
-        for ending, kind, label in (("csv", "text/csv", "CSV"), ("tex", "application/x-tex", "LaTeX"))
+        _link(f"{page}-{name}.{ending}", text, *_KINDS[ending])
+        for ending, text in json.loads(data[TABLE_MIME]).items()
     )
     save = f'<p class="save">{links} <a href="#{name}" aria-label="Link to this table">#</a></p>'
     return f'<div class="shown" id="{name}">{data["text/html"]}{save}</div>'
 
 
-def _packed(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
+_KINDS: Final = {"csv": ("text/csv", "CSV"), "tex": ("application/x-tex", "LaTeX")}
+
+
+def _link(name: str, text: str, kind: str, label: str) -> str:
+    """Write a link to a file that the page contains, compressed where it would make the page slow to load."""
+    packed = base64.b64encode(text.encode()).decode("ascii")
+    if len(text) > _LARGE_FILE:
+        name, kind, packed = f"{name}.gz", "application/gzip", compressed(text)
+    return f'<a download="{escape(name)}" href="data:{kind};base64,{packed}">{label}</a>'
+
+
+_LARGE_FILE: Final = 2**17
 
 
 def compressed(text: str) -> str:

@@ -12,6 +12,7 @@ from fsbench_kit.charts.style import MOST_ROWS
 from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.report.spec import NotebookSpec, ReportSpec
+from fsbench_kit.tables import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,12 +74,14 @@ def _comparison(
             return
         raise problem
     levels = dataset.runs[of].drop_nulls().unique(maintain_order=True) if of in dataset.runs.columns else ()
-    what = (
-        f"{', '.join(sorted(map(str, levels)))} compared"
-        if len(levels)
-        else f"{of.replace('_', ' ').capitalize()} compared"
-    )
-    yield _page("compare", "03_compare", what, {**compared, "baseline": baseline or ""})
+    factor_text = of.replace("_", " ")
+    what = ", ".join(sorted(map(str, levels))) or factor_text.capitalize()
+    if len(what) > _LONGEST_TITLE:
+        what = counted(len(levels), factor_text)
+    yield _page("compare", "03_compare", f"{what} compared", {**compared, "baseline": baseline or ""})
+
+
+_LONGEST_TITLE: Final = 80
 
 
 def _problem(dataset: Dataset, factor: str, baseline: str | None) -> RequestError | None:

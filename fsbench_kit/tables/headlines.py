@@ -14,7 +14,7 @@ from fsbench_kit.model.parsing import parse
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
 from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
-from fsbench_kit.tables.verdicts import DECIDED, brief, names_of, sentence, tells_operation
+from fsbench_kit.tables.verdicts import DECIDED, brief, in_times, names_of, sentence, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> print(findings(fsb.compare(data, metrics=["iops"]))[0])
-    xfs writes as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
+    ext4 writes as fast as xfs, within the margin of 5 % (0.76 % slower to 3.3 % faster; 10 rounds).
     """
     rows = ordered(effects(comparison))
     if rows.height <= 1:
@@ -140,12 +140,9 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or (widest := max(ends.to_list())) > _SAYS_LITTLE:
         return f"{said}."
-    apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
+    apart = f"a factor of {ratio_text(widest)}" if in_times(widest) else percent(widest - 1)
     return f"{said}; they differ by {apart} at most."
 
-
-_AS_FACTOR: Final = 2
-"""From here on a difference is given as a factor and not in per cent."""
 
 _SAYS_LITTLE: Final = 5
 """Nobody expects a difference beyond such a factor, so that to exclude it says nothing."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LONG: Final = 40
 """Rows from which on a page shows a table in a window of its own."""
+_MOST_SHOWN: Final = 500
+"""Of more rows a page or a notebook shows the first; files have all."""
 
 _TERMINAL_WIDTH: Final = 160
 
@@ -140,13 +142,29 @@ class Table:
         save(target, self.frame(), self)
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
-        shown = {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        first = self._first()
+        shown = {"text/html": self._repr_html_(), "text/plain": repr(first)}
         rows = any(group.rows for group in self.groups)
-        files = {"csv": self.frame().write_csv(), "tex": latex(self)} if rows else {}
+        files = {"csv": self.frame().write_csv()} if rows else {}
+        if rows and first is self:
+            files["tex"] = latex(self)
         return shown | ({TABLE_MIME: json.dumps(files, ensure_ascii=False)} if files else {})
 
     def _repr_html_(self) -> str:
-        return self._said_once()._as_html()
+        return self._said_once()._first()._as_html()
+
+    def _first(self) -> Table:
+        """Return the first rows of each group of a table that is too long for a page."""
+        height = sum(len(group.rows) for group in self.groups)
+        if height <= _MOST_SHOWN:
+            return self
+        groups = tuple(
+            Group(group.head, group.rows[: _MOST_SHOWN // len(self.groups) + 1]) for group in self.groups
+        )
+        shown = sum(len(group.rows) for group in groups)
+        of_each = " of each part" if len(groups) > 1 else ""
+        caption = f"{self.caption}; {shown:,} of {height:,} rows, the first{of_each}"
+        return replace(self, caption=caption, groups=groups)
 
     def _said_once(self) -> Table:
         """Return a long table whose caption says what all rows have in common, instead of a column."""

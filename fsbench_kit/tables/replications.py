@@ -12,7 +12,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
-from fsbench_kit.tables.verdicts import compared, in_short, tells_operation
+from fsbench_kit.tables.verdicts import replicated, tells_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -186,9 +186,7 @@ _JUDGED: Final = ("same", "opposite", "no difference")
 
 
 def _finding(row: Mapping[str, Any], names: list[str]) -> str:
-    row = {**row, "factor": "filesystem"}
-    but = "" if row["direction"] == "same" else "but "
-    said = compared(row, f"{but}{in_short(row, row['published_ratio'])} in the study")
+    said = replicated({**row, "factor": "filesystem"})
     untold = [name for name in names if name != "operation" or not tells_operation(row)]
     return f"{cell}: {said}" if (cell := cell_label(row, untold)) else said
 

@@ -44,9 +44,11 @@ class _Words(NamedTuple):
             return f"{ratio_text(ratio)} {self.times}"
         return f"{self.by(ratio)}{self.noun} than"
 
-    def short(self, ratio: float) -> str:
+    def short(self, ratio: float, *, times: bool) -> str:
         """Say the same without what it is of: ``10 % lower``, ``2.40 times``."""
-        return self.by(ratio).removesuffix(f" the{self.noun}")
+        if ratio == 1:
+            return self.same.rsplit(" ", 1)[0]
+        return self.by(ratio, times=times).removesuffix(f" the{self.noun}")
 
     def reach(self, low: float, high: float, *, times: bool = False) -> str:
         """Say where a ratio may lie: ``3 to 17 %``, ``4 % slower to 9 % faster``, ``2.10 to 2.40``."""
@@ -64,14 +66,14 @@ class _Words(NamedTuple):
 def in_times(*ratios: float | None) -> bool:
     """Whether a ratio, or the end of its interval, is given as such, and not in per cent.
 
-    >>> in_times(1.84, 1.63, 2.07), in_times(1.5, 1.4, 1.6)
+    >>> in_times(1.84, 1.63, 2.07), in_times(1.25, 1.14, 1.33)
     (True, False)
     """
-    return any(ratio is not None and not _LEAST <= ratio < 2 for ratio in ratios)
+    return any(ratio is not None and not 1 / _LARGE < ratio < _LARGE for ratio in ratios)
 
 
-_LEAST: Final = 0.02
-"""Smaller ratios are no percentages: 99.6 % less is harder to grasp than 250 times."""
+_LARGE: Final = 1.5
+"""A larger difference is a factor: who reads 84 % does not find it beside the 1.84 of a chart."""
 _PERCENT: Final = "\N{NO-BREAK SPACE}%"
 _FAST: Final = _Words("is", "was", "faster", "slower", "times as fast as", "as fast as")
 _RATES: Final = frozenset({"bandwidth", "iops", "file_rate", "request_bandwidth"})
@@ -113,17 +115,16 @@ def tells_operation(row: Mapping[str, Any]) -> bool:
     return operation is not None and operation.verb is not None and row["metric"] in _RATES | _TIMES
 
 
-def compared(row: Mapping[str, Any], said: str) -> str:
-    """Say what a ratio means, and in brackets its interval and what else is `said` of it."""
+def replicated(row: Mapping[str, Any]) -> str:
+    """Say what a replication's ratio means, and in brackets its interval and, in the same form, the study's."""
+    row = _from_larger(row)
     words, (level, baseline) = _doing(row), names_of(row)
-    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
-    return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}; {said})."
-
-
-def in_short(row: Mapping[str, Any], ratio: float) -> str:
-    """Say what a ratio of a row's groups means, without what it is of: ``10 % lower``, ``2.40 times``."""
-    words = _words(row)
-    return words.same.rsplit(" ", 1)[0] if ratio == 1 else words.short(ratio)
+    ratio, low, high, published = (row[name] for name in ("ratio", "ci_low", "ci_high", "published_ratio"))
+    times = in_times(ratio, low, high, published)
+    but = "" if row["direction"] == "same" else "but "
+    theirs = f"{but}{words.short(published, times=times)} in the study"
+    than, reach = words.than(ratio, times=times), words.reach(low, high, times=times)
+    return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}; {theirs})."
 
 
 def _told(words: _Words, ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
@@ -134,7 +135,7 @@ def _told(words: _Words, ratio: float, low: float | None, high: float | None) ->
 
 
 def sentence(row: Mapping[str, Any]) -> str:
-    r"""Say what a comparison row shows, and what it does not; the better group is named where it is known.
+    r"""Say what a comparison row shows, and what it does not. The group with the larger figure is named first.
 
     >>> row = {"level": "xfs", "baseline": "ext4", "operation": "read", "metric": "iops", "statistic": "value",
     ...        "better": "higher", "ratio": 1.10, "ci_low": 1.03, "ci_high": 1.17, "confidence": 0.95,
@@ -143,33 +144,41 @@ def sentence(row: Mapping[str, Any]) -> str:
     >>> sentence(row).replace("\xa0", " ")
     'xfs reads 10 % faster than ext4 (3 to 17 %; ahead in 8 of 10 rounds).'
     """
+    row = _from_larger(row)
     if row["verdict"] in DECIDED:
         return _decided(row)
-    if row["ratio"] is not None and row["ratio"] < _TURNED:
-        row = _turned(row)
     say = {"equivalent": _equivalent, "not comparable": _not_comparable}.get(row["verdict"], _open)
     return say(row)
 
 
 DECIDED: Final = ("better", "worse")
 
-_TURNED: Final = 0.5
-"""A smaller ratio is told from the other group: 125 times is easier to grasp than 0.008 times."""
+
+def _from_larger(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Exchange the groups of a row if its ratio is below 1: charts have none of these, and nobody grasps 0.008."""
+    most = row["rounding_high"] if row["ratio"] is None else row["ratio"]
+    if most is None or most >= 1:
+        return row
+    other = {name: row[_OF_OTHER.get(name, name)] for name in row}
+    inverse = {name: 1 / other[name] for name in other.keys() & _RATIOS if other[name]}
+    verdict = {"verdict": DECIDED[1 - DECIDED.index(row["verdict"])]} if row.get("verdict") in DECIDED else {}
+    return other | inverse | verdict
 
 
-def _turned(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as it would be with its two groups exchanged."""
-    turned = {**row, "level": row["baseline"], "baseline": row["level"], "ratio": 1 / row["ratio"]}
-    for end in ("ci", "prediction"):
-        low, high = row[f"{end}_low"], row[f"{end}_high"]
-        turned |= {
-            f"{end}_low": low if high is None else 1 / high,
-            f"{end}_high": high if low is None else 1 / low,
-        }
-    for of_group in ("n", "averaged_over"):
-        of = [row[f"{of_group}_{group}"] for group in ("baseline", "candidate")]
-        turned |= {f"{of_group}_candidate": of[0], f"{of_group}_baseline": of[1]}
-    return turned | {"n_for": row["n_against"], "n_against": row["n_for"]}
+_RATIOS: Final = frozenset(
+    (
+        "ratio",
+        "published_ratio",
+        *(f"{of}_{end}" for of in ("ci", "prediction", "rounding") for end in ("low", "high")),
+    )
+)
+_PAIRS: Final = (
+    ("level", "baseline"),
+    ("n_for", "n_against"),
+    *((f"{of}_baseline", f"{of}_candidate") for of in ("n", "averaged_over")),
+    *((f"{of}_low", f"{of}_high") for of in ("ci", "prediction", "rounding")),
+)
+_OF_OTHER: Final = dict(_PAIRS) | {other: one for one, other in _PAIRS}
 
 
 def changed(row: Mapping[str, Any]) -> str:
@@ -204,38 +213,28 @@ def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _decided(row: Mapping[str, Any]) -> str:
-    """Say which group is better, and by how much."""
+    """Say which group is ahead or behind, and by how much."""
     words, (level, baseline) = _doing(row), names_of(row)
-    worse = row["verdict"] == "worse"
-    better, other = (baseline, level) if worse else (level, baseline)
     if row["ratio"] is None:
-        bound = row["rounding_low"] if (row["rounding_low"] or 0) > 1 else row["rounding_high"]
-        than = words.than(1 / bound if worse else bound)
-        return f"{better} {words.verb} at least {than} {other}{words.task} ({_evidence(row, better)}; a bound)."
-    ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
-    if worse:
-        ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
-    evidence = _evidence(row, better)
-    if ratio < 1 and in_times(ratio, low, high):  # the other group's is so many times as large
-        better, other, evidence = other, better, evidence.replace("ahead in", "behind in")
-        ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
-    than, reach = _told(words, ratio, low, high)
+        than = words.than(row["rounding_low"])
+        return f"{level} {words.verb} at least {than} {baseline}{words.task} ({_evidence(row)}; a bound)."
+    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}{_unless_usual(row)}; " if reach else ""
-    return f"{better} {words.verb} {than} {other}{words.task} ({reach}{evidence})."
+    return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}{_evidence(row)})."
 
 
-def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
+def _evidence(row: Mapping[str, Any]) -> str:
     """Say what an interval rests on: ``ahead in 8 of 10 rounds``, ``5 runs each``."""
-    level, baseline = names_of(row)
     alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
     if row["n_pairs"]:
-        blocks = f"{row['n_pairs']} {row['over']}"
-        count = {level: row["n_for"], baseline: row["n_against"]}.get(better or "")
-        if count is None:
-            return f"{blocks}{alone}"
-        return f"ahead in {'all' if count == row['n_pairs'] else f'{count} of'} {blocks}{alone}"
+        blocks = f"{row['n_pairs']} {row['over']}{alone}"
+        if row["verdict"] not in DECIDED:
+            return blocks
+        side, count = ("ahead", row["n_for"]) if row["verdict"] == "better" else ("behind", row["n_against"])
+        return f"{side} in {'all' if count == row['n_pairs'] else f'{count} of'} {blocks}"
     if row["n_baseline"] == row["n_candidate"]:
         return f"{counted(row['n_baseline'], 'run')} each{alone}"
+    level, baseline = names_of(row)
     return f"{counted(row['n_candidate'], 'run')} of {level}, {row['n_baseline']} of {baseline}{alone}"
 
 
@@ -254,7 +253,7 @@ def _equivalent(row: Mapping[str, Any]) -> str:
         reach = "" if low is None else f"{words.reach(low, high)}; "
         said = f"{level} {words.verb} {words.same} {baseline}{words.task}, within the margin of {margin}"
         return f"{said} ({reach}{_evidence(row)})."
-    said = f"{words.reach(low, high)} {words.more if low > 1 else words.less}{words.noun}"
+    said = f"{words.reach(low, high)} {words.more}{words.noun}"
     than = f"{level} {words.verb} {said} than {baseline}{words.task}"
     return f"{than}, within the {margin} that count as equal ({_evidence(row)})."
 
@@ -280,9 +279,8 @@ def _open(row: Mapping[str, Any]) -> str:
         return f"{measured}, but no confidence interval is possible."
     if low <= 1 <= high:
         times = in_times(low, high)
-        anywhere = (
-            f"{ratio_text(low) if times else words.short(low)} to {words.than(high, times=times)} {baseline}"
-        )
+        lowest = ratio_text(low) if times else words.short(low, times=False)
+        anywhere = f"{lowest} to {words.than(high, times=times)} {baseline}"
         said = f"{level} may {words.bare} anywhere from {anywhere}{words.task} ({_evidence(row)})"
         return f"{said}: these runs do not show which is better."
     measured = f"{measured} ({reach}{_unless_usual(row)}; {_evidence(row)})"
@@ -320,7 +318,7 @@ def brief(row: Mapping[str, Any]) -> str:
     """Say what a row shows as `sentence` does, but for why there is no verdict."""
     if row["verdict"] != "not comparable" or row["ratio"] is None:
         return sentence(row)
-    return f"{_withheld(_turned(row) if row['ratio'] < _TURNED else row)}; no verdict)."
+    return f"{_withheld(_from_larger(row))}; no verdict)."
 
 
 def _withheld(row: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The forest plot: what is drawn and what is not, and the words around it."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -10,7 +11,6 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.model.errors import RequestError
 from tests.charts.specs import data_of, explained_of, heading_of, layer_of, spec_of
 
 Compare = Callable[..., pl.DataFrame]
@@ -34,6 +34,10 @@ def _effects(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _heads(spec: dict[str, Any]) -> list[str]:
     return [row["head"].replace("\n", " ").replace("\xa0", " ") for row in data_of(spec) if row["head"]]
+
+
+def _views(spec: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(row["view"] for row in data_of(spec)))
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -151,6 +155,14 @@ def test_groups_say_what_is_decided_the_largest_effect_first(comparison: Compare
     ]
 
 
+@pytest.mark.parametrize("largest", ["xfs", "ext4"])
+def test_the_group_with_the_first_headline_stands_first(comparison: Compare, largest: str) -> None:
+    worse = {"ratio": 0.2 if largest == "ext4" else 0.8, "ci_low": 0.15, "ci_high": 0.9, "verdict": "worse"}
+    spec = spec_of(charts.forest(comparison({}, worse | {"block_size": 4})))
+    assert f"{largest} writes" in heading_of(spec)
+    assert _heads(spec)[0].startswith(f"{largest} ahead of ")
+
+
 def test_the_tooltip_has_the_sentence_and_both_figures_and_nothing_that_is_null(comparison: Compare) -> None:
     twice = {"metric": "iops", "effect": 0, "value_baseline": 250.0, "value_candidate": 460.0, "unit": "1/s"}
     spec = spec_of(charts.forest(comparison({}, twice)))
@@ -182,10 +194,9 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     assert heading_of(spec) == (
-        "block size 4 KiB: xfs writes 84\N{NO-BREAK SPACE}% faster than ext4 "
-        "(71 to 98\N{NO-BREAK SPACE}%; ahead in all 5 rounds)."
+        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in all 5 rounds)."
     )
-    assert "xfs wrote 97\N{NO-BREAK SPACE}% faster than ext4 (one run each;" in spec["description"]
+    assert "xfs wrote 1.97 times as fast as ext4 (one run each;" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
 
@@ -193,9 +204,9 @@ def test_a_long_comparison_is_summarised_by_operation_and_leaves_nothing_out(com
     sizes = [{"block_size": 2**number, "ratio": number / 10} for number in (9, 10, 11)]
     reads = [size | {"operation": "read", "ratio": 4.0} for size in sizes]
     spec = spec_of(charts.forest(comparison(*sizes, *reads), most=5))
-    (choice,) = (param for param in spec["params"] if param["name"] == "view")
-    assert choice["bind"]["options"] == [choice["value"], "randwrite, read", "randwrite, write"]
-    every = [row for row in _effects(spec) if row["view"] == choice["value"]]
+    first, *others = _views(spec)
+    assert others == ["randwrite, read", "randwrite, write"]
+    every = [row for row in _effects(spec) if row["view"] == first]
     assert len(every) == 6
     assert [(_name(row), row["text"]) for row in every if row["text"]] == [
         ("randwrite, read", "4.00 (4.00 to 4.00)"),
@@ -209,8 +220,7 @@ def test_no_row_of_a_summary_mixes_questions_and_few_effects_are_not_summarised(
     cpu = {"metric": "cpu", "better": "lower", "ratio": 1.1}
     effects = [{"block_size": 2**number} | more for number in (9, 10, 11) for more in ({}, cpu)]
     spec = spec_of(charts.forest(comparison(*effects), most=5))
-    (choice,) = (param for param in spec["params"] if param["name"] == "view")
-    assert choice["bind"]["options"] == ["speed", "CPU", "randwrite, write"]
+    assert _views(spec) == ["speed", "CPU", "randwrite, write"]
     shown = {view: [row["filled"] for row in _effects(spec) if row["view"] == view] for view in ("speed", "CPU")}
     assert shown == {"speed": [1.84] * 3, "CPU": [pytest.approx(1 / 1.1)] * 3}
 
@@ -237,6 +247,16 @@ def test_rows_of_a_view_are_as_high_as_its_names(comparison: Compare) -> None:
         "randwrite, write": 14,
         f"{'x' * 40}, write": 0,
     }
+
+
+def test_a_short_name_stands_as_near_above_its_row_as_a_long_one(comparison: Compare) -> None:
+    """An SVG leaves out the step to the next line where a line is empty."""
+    rows = comparison({"part": "short"}, {"part": "a long name " * 12})
+    drawn = vl_convert.vegalite_to_svg(spec_of(charts.forest(rows, width="column")))
+    (short,) = re.findall(r"<text[^>]*>((?:<tspan[^>]*>[^<]*</tspan>)*<tspan[^>]*>short</tspan>)</text>", drawn)
+    lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", short)
+    assert len(lines) == 3
+    assert all(lines)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.3, 3.0), (0.3, 5.0), (0.5, 2.0), (0.7, 2.0)])
@@ -279,10 +299,52 @@ def test_nothing_to_compare_is_said(comparison: Compare) -> None:
     assert "no two groups to compare" in str(charts.forest(comparison({}).clear()).to_dict())
 
 
-def test_more_rows_than_a_chart_can_show_are_an_error(comparison: Compare) -> None:
-    rows = pl.concat([comparison({})] * 5001)
-    with pytest.raises(RequestError, match=r"5,001 rows .* takes 5,000"):
-        charts.forest(rows)
+def _many(comparison: Compare, number: int) -> pl.DataFrame:
+    """Make effects whose ratios are 1.0001, 1.0002 and so on, in random order."""
+    one = comparison({})
+    places = pl.int_range(1, number + 1, eager=True).shuffle(seed=1)
+    same = one.select(pl.exclude("effect", "block_size", "ratio", "ci_low", "ci_high"))
+    return (
+        pl.DataFrame(
+            {"effect": places, "block_size": places, "ratio": 1 + places / 1e4, "ci_low": 1.0, "ci_high": 2.0}
+        )
+        .join(same, how="cross")
+        .select(one.columns)
+    )
+
+
+def test_very_many_effects_are_drawn_at_equal_steps_and_the_largest_one_by_one(comparison: Compare) -> None:
+    spec = spec_of(charts.forest(_many(comparison, 6000)))
+    assert len(data_of(spec)) <= 5000
+    assert "There are 6,000 effects" in explained_of(spec)
+    assert "marks at equal steps from the lowest to the highest" in explained_of(spec)
+    of_view = {view: [row for row in _effects(spec) if row["view"] == view] for view in _views(spec)}
+    assert list(of_view) == ["all, by operation", "randwrite, write"]
+    places = [row["filled"] for row in of_view["all, by operation"]]
+    assert (places[0], places[-1]) == (1.0001, 1.6)
+    assert len(places) == 100
+    steps = [after - before for before, after in itertools.pairwise(places)]
+    assert max(steps) - min(steps) < 1.5e-4  # they are of 60 or of 61 effects
+    assert of_view["all, by operation"][0]["text"] == "1.30 (1.00 to 1.60)"
+    (listed,) = (rows for view, rows in of_view.items() if view != "all, by operation")
+    assert [row["filled"] for row in listed] == [pytest.approx(1.6 - n / 1e4) for n in range(100)]
+    assert _heads(spec) == ["and 5,900 more rows: the CSV of the table has all"]
+
+
+def test_very_many_operations_have_no_views_of_their_own(comparison: Compare) -> None:
+    rows = _many(comparison, 6000).with_columns(pattern=pl.format("p{}", pl.col("effect") % 3000))
+    spec = spec_of(charts.forest(rows))
+    assert len(data_of(spec)) <= 5000
+    assert _views(spec) == ["all, by operation"]
+    assert _heads(spec) == ["and 2,900 more rows: the CSV of the table has all"]
+
+
+def test_all_rows_that_are_asked_for_are_drawn_as_far_as_a_chart_can_show_them(comparison: Compare) -> None:
+    spec = spec_of(charts.forest(_many(comparison, 300), most=300))
+    assert len(_effects(spec)) == 300
+    assert _heads(spec) == []
+    spec = spec_of(charts.forest(_many(comparison, 6000), most=6000))
+    assert _heads(spec) == ["and 3,500 more rows: the CSV of the table has all"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -59,6 +60,15 @@ def test_a_report_has_the_pages_for_which_there_are_figures(root: Path, publishe
     assert _names(logs, root=root) == ["logs"]
     assert _names(published / "sysbench-rhel72", root=root) == ["compare", "latency", "claims", "logs"]
     assert _names(published / "iozone-ssd-2015", root=root) == ["compare", "scaling", "claims", "logs"]
+
+
+def test_a_page_of_many_levels_counts_them_in_its_title(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"fs{number}_run1.log").write_text("real\t0m1.000s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    data = fsb.read(tmp_path, names=NAMES)
+    few = data.filter(pl.col("filesystem").is_in(["fs1", "fs2"]))
+    titles = [spec_of(["x"], of, factor=None, baseline=None).notebook[0].title for of in (few, data)]
+    assert titles == ["fs1, fs2 compared", "30 filesystems compared"]
 
 
 def test_curves_of_many_runs_are_pooled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,17 @@ def test_headings_charts_and_tables_have_addresses_and_tables_their_files(compar
     assert b"\\toprule" in base64.b64decode(str(links["a-the-ratios-table.tex"]).partition(",")[2])
 
 
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_file_that_would_make_a_page_slow_is_compressed() -> None:
+    long = tables.table(pl.DataFrame({"run": [f"run {number}, {'x' * 50}" for number in range(4000)]}), "Runs")
+    page = _page(_executed(long))
+    links = {link.get("download"): str(link["href"]) for link in Elements(page).found["a"]}
+    kind, _, packed = links["a-table.csv.gz"].partition(",")
+    assert kind == "data:application/gzip;base64"
+    assert gzip.decompress(base64.b64decode(packed)).decode() == long.frame().write_csv()
+    assert not any(name and name.endswith(".tex") for name in links)
+
+
 def test_what_a_cell_prints_line_by_line_is_one_text() -> None:
     lines = [v4.new_output("stream", name="stdout", text=f"run {number}\n") for number in (1, 2)]
     page = _page(v4.new_notebook(cells=[v4.new_code_cell("launch()", outputs=lines)]))

@@ -1,5 +1,6 @@
 """Tables on terminals: one head, no word broken while there is room, and what marks mean."""
 
+import json
 from collections.abc import Callable
 
 import polars as pl
@@ -83,6 +84,18 @@ def test_rows_and_columns_that_cannot_be(
 ) -> None:
     with pytest.raises(RequestError):
         tables.pivot_table(recorded, rows=rows, columns=columns)
+
+
+def test_of_a_very_long_table_a_page_shows_the_first_rows_of_each_part_and_its_file_has_all() -> None:
+    column = (tables.Column("run"),)
+    parts = tuple(tables.Group(head, tuple((f"{head}{n}",) for n in range(400))) for head in "ab")
+    shown = tables.Table("Runs", column, parts)._repr_mimebundle_()
+    assert "Runs; 502 of 800 rows, the first of each part" in shown["text/html"]
+    assert all(f">{cell}<" in shown["text/html"] for cell in ("a0", "a250", "b0", "b250"))
+    assert all(f">{cell}<" not in shown["text/html"] for cell in ("a251", "b251"))
+    (table,) = (data for mime, data in shown.items() if not mime.startswith("text/"))
+    assert list(files := json.loads(table)) == ["csv"]  # nobody prints so many rows
+    assert files["csv"].splitlines()[-1] == "b,b399"
 
 
 def test_what_all_rows_of_a_long_table_have_in_common_stands_in_its_caption_and_in_its_files() -> None:
