@@ -8,13 +8,14 @@ from fsbench_kit.cli.console import err
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import fsbench_kit as fsb
     from fsbench_kit.data.drafts import Draft
 
 
-def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
+def write_draft(folder: Path, dataset: fsb.Dataset, *, names: Sequence[str] = (), claims: bool = False) -> Draft:
     """Write a draft of a folder's study.toml if there is none."""
     from fsbench_kit.data.drafts import drafted
     from fsbench_kit.data.files import STUDY_FILE

@@ -17,8 +17,12 @@ def init_command(
     folder: Annotated[Path, typer.Argument(help="A folder with logs, or a new or empty folder.")] = Path(),
     *,
     names: Annotated[
-        str | None,
-        typer.Option(metavar="TEMPLATE", help="What file names mean; by default, this is guessed."),
+        list[str] | None,
+        typer.Option(
+            metavar="TEMPLATE",
+            help="What file names mean; by default, this is guessed. Can be repeated; the first template that "
+            "matches a name is used.",
+        ),
     ] = None,
 ) -> None:
     """Write what logs and their names say into a study.toml to complete; or start a project in an empty folder.
@@ -47,7 +51,7 @@ def init_command(
     from fsbench_kit.cli.drafts import write_draft
 
     err.print(tables.contents(dataset))
-    write_draft(folder, dataset, names=names)
+    write_draft(folder, dataset, names=names or ())
     out.print(f"Next: fsbench report {shlex.quote(str(folder))}")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
-from fsbench_kit.data.name_proposals import FILESYSTEM, Proposal, proposed
+from fsbench_kit.data.name_proposals import FILESYSTEM, Proposal, proposed_for_each
 from fsbench_kit.data.names import NameTemplate, plain_names
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Draft(NamedTuple):
     unknown: list[str]
 
 
-def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
+def drafted(folder: Path, dataset: Dataset, *, names: Sequence[str] = (), claims: bool = False) -> Draft:
     """Draft the description of the study in a folder.
 
     Parameters
@@ -67,14 +67,15 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
     folder, dataset
         The folder, and what was read from it.
     names
-        What file names mean; by default what they seem to mean, if they follow a pattern.
+        Templates for what file names mean; by default what they seem to mean, if they follow patterns.
     claims
         Whether to add stubs for the claims of an article about these runs.
     """
     runs = [_Run(*row) for row in _numbered(folder, dataset).rows()]
-    template = _template(runs, names)
+    found = _proposals(runs, names)
+    templates = [NameTemplate(each.template) for each in found]
     seen = [_seen(folder, runs, place) for place in range(len(runs))]
-    of_names = [template is not None and _by_name(template, run) for run in runs]
+    of_names = [bool(found) and _by_name(templates, run) for run in runs]
     filesystems = sorted(
         {name for run in runs if (name := run.filesystem)}
         | {said.filesystem for said, is_named in zip(seen, of_names, strict=True) if said and not is_named}
@@ -88,7 +89,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
         "[study]",
         f"id = {_text(_word(folder.resolve().name))}",
         f"title = {_text((claims and runs and _title(folder / runs[0].file)) or folder.resolve().name)}",
-        *_of_template(template),
+        *_of_names(found),
         "",
         "[system]",
         *(f'# {key} = ""  # such as {_SYSTEM[key]}' for key in missing),
@@ -102,7 +103,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
     apart = {
         run.file
         for run, said, name in zip(runs, seen, of_names, strict=True)
-        if template is None or run.file in template.others or (said and not name)
+        if not any(template.read(PurePath(run.file)) for template in templates) or (said and not name)
     }
     lines += _of_logs(runs, seen, apart)
     lines += _stubs(dataset, filesystems) if claims else []
@@ -202,38 +203,43 @@ def _named(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _template(runs: Sequence[_Run], names: str | None) -> Proposal | None:
-    files = list(dict.fromkeys(run.file for run in runs))
-    if names is not None:
-        template = NameTemplate(names)
-        said = [(file, template.read(PurePath(file))) for file in files]
-        return Proposal(
-            names,
+def _proposals(runs: Sequence[_Run], names: Sequence[str]) -> list[Proposal]:
+    files = [PurePath(file) for file in dict.fromkeys(run.file for run in runs)]
+    if not names:
+        return proposed_for_each(files)
+    said = [[(path, NameTemplate(name).read(path)) for path in files] for name in names]
+    return [
+        Proposal(
+            name,
             [
-                (file, {key: str(value) for key, value in named.facts.items()})
-                for file, named in said[:5]
+                (path.as_posix(), {key: str(value) for key, value in named.facts.items()})
+                for path, named in of_name
                 if named is not None
             ],
         )
-    return proposed(map(PurePath, files))
+        for name, of_name in zip(names, said, strict=True)
+    ]
 
 
-def _by_name(template: Proposal, run: _Run) -> str | None:
+def _by_name(templates: Sequence[NameTemplate], run: _Run) -> str | None:
     """Return the filesystem that a run's file name states."""
-    named = NameTemplate(template.template).read(PurePath(run.file)) or plain_names(PurePath(run.file))
+    path = PurePath(run.file)
+    named = next(filter(None, (template.read(path) for template in templates)), None) or plain_names(path)
     return str(found) if (found := named.facts.get("filesystem")) is not None else None
 
 
 # ---- how it is written
 
 
-def _of_template(template: Proposal | None) -> Iterator[str]:
-    if template is None:
+def _of_names(found: Sequence[Proposal]) -> Iterator[str]:
+    if not found:
         return
     yield "# What the names of files mean; change the words in braces as you like:"
-    for name, said in template.examples[:3]:
-        yield f"#   {_line(name)}: {', '.join(f'{key} {_line(value)}' for key, value in said.items())}"
-    yield f"names = {_text(template.template)}"
+    for each in found:
+        for name, said in each.examples[:3]:
+            yield f"#   {_line(name)}: {', '.join(f'{key} {_line(value)}' for key, value in said.items())}"
+    texts = [_text(each.template) for each in found]
+    yield f"names = {texts[0]}" if len(texts) == 1 else f"names = [{', '.join(texts)}]"
 
 
 def _of_logs(runs: Sequence[_Run], seen: Sequence[_Seen | None], files: Container[str]) -> Iterator[str]:

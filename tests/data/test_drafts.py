@@ -49,6 +49,27 @@ def test_init_writes_what_names_say_and_what_is_unknown(tmp_path: Path) -> None:
     assert (folder / "study.toml").read_text() == written
 
 
+def test_names_of_several_patterns_get_a_template_each(tmp_path: Path) -> None:
+    names = [f"{fs}_run{n}.log" for fs in ("ext4", "xfs") for n in (1, 2)]
+    names += [f"sysbench-{fs}-{n}.log" for fs in ("ext4", "xfs") for n in (1, 2)]
+    folder = _logs(tmp_path / "two", *names, "notes.log")
+    _fsbench("init", folder)
+    study = read_study(folder)
+    assert study.study.names == ("sysbench-{filesystem}-{round}.log", "{filesystem}_run{round}.log")
+    assert [log.file for log in study.log] == ["notes.log"]  # which none of them fits
+    runs = fsb.read(folder).runs.filter(pl.col("filesystem").is_not_null())
+    assert (
+        sorted(runs.select("filesystem", "round").rows())
+        == [("ext4", 1)] * 2 + [("ext4", 2)] * 2 + [("xfs", 1)] * 2 + [("xfs", 2)] * 2
+    )
+    written = (folder / "study.toml").read_text()
+    (folder / "study.toml").unlink()
+    _fsbench(
+        "init", folder, "--names", "sysbench-{filesystem}-{round}.log", "--names", "{filesystem}_run{round}.log"
+    )
+    assert (folder / "study.toml").read_text() == written
+
+
 def test_names_that_are_not_alike_get_a_table_each(tmp_path: Path) -> None:
     names = ("2024-03-01/xfs/a.log", "run_3 (copy).txt", 'say "ext4".log', "xfs-and-ext4.log")
     folder = _logs(tmp_path, *names)
