@@ -175,10 +175,10 @@ def _in_one_place(found: Found) -> pl.DataFrame:
 
     Rows of a table share the bytes of the table, so their figures are part of the mark.
     """
+    if found.columns.runs["sha256"].n_unique() == len(found):
+        return pl.DataFrame(schema=_MARKS)
     runs = found.columns.runs.select("tool", "format", "start", "sha256").with_row_index(RUN)
     several = runs.filter(pl.col("sha256").is_duplicated())
-    if several.is_empty():
-        return pl.DataFrame(schema=_MARKS)
     facts = found.facts["source", "study", "name"][several[RUN]]
     measurements = found.columns.measurements
     of_several = measurements.filter(pl.col(RUN).is_in(several[RUN].implode()))
@@ -223,7 +223,7 @@ def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
     in_other: list[tuple[int, int]] = []
     in_third: list[tuple[int, int]] = []
     beside: list[tuple[int, int]] = []
-    if found.facts["source"].is_duplicated().any():
+    if found.facts["source"].n_unique() < len(found):
         runs = found.columns.runs.with_columns(found.facts["source"]).with_row_index(RUN).select(_Place._fields)
         several = runs.filter(pl.col("source").is_duplicated()).sort("source", "start", -pl.col("end"), RUN)
         group: list[_Place] = []
