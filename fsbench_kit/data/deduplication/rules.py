@@ -105,8 +105,10 @@ class Marks(NamedTuple):
 def marks(found: Found) -> Marks:
     """Return the marks of records; in different loose files, only records that share one can be of one run."""
     runs, every = found.columns.runs, np.arange(len(found))
-    main = found.columns.measurements.select(RUN, *_PRINTED, "primary", "scope").filter("primary", IS_WHOLE)
-    telling, alike = main.filter(TELLS), main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
+    measurements, is_main = found.columns.measurements, pl.col("primary")
+    is_alike = IS_WHOLE & pl.col("metric").is_in(PRINTED_ALIKE)
+    flags = measurements.select(telling=is_main & TELLS, alike=is_main & is_alike)
+    telling, alike = (measurements[[RUN, *_PRINTED]][flag.arg_true()] for flag in flags)
     starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
     number = np.minimum(ends - starts, _AT_EITHER_END)
     own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
