@@ -157,16 +157,21 @@ _FACTS: Final = pl.Schema(
 def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs and the diagnostics of logs, both in the order of the logs."""
     columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
-    severities = SCHEMAS["diagnostics"]["severity"]
-    diagnostics = columns.diagnostics.with_columns(
-        pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
-        severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=severities),
-    )
-    each = zip(*map(attrgetter(*_FACTS), logs), strict=True) if logs else ()
+    of_run = [logs[number] for number in columns.runs[FILE]]
+    each = zip(*map(attrgetter(*_FACTS), of_run), strict=True) if of_run else ()
     facts = pl.DataFrame(dict(zip(_FACTS, each, strict=False)), schema=_FACTS)
-    of_run = columns.runs[FILE]
-    settings = _outside([logs[number] for number in of_run], columns.runs["filesystem"])
-    return Found(columns, facts[of_run], settings), diagnostics.select(SCHEMAS["diagnostics"].names())
+    settings = _outside(of_run, columns.runs["filesystem"])
+    return Found(columns, facts, settings), _diagnostics(columns.diagnostics, logs)
+
+
+def _diagnostics(found: pl.DataFrame, logs: Sequence[Log]) -> pl.DataFrame:
+    """Return the diagnostics of logs with their sources and severities."""
+    schema = SCHEMAS["diagnostics"]
+    more = {
+        "source": pl.Series([logs[number].source for number in found[FILE]], dtype=schema["source"]),
+        "severity": pl.Series([_SEVERITIES[code] for code in found["code"]], dtype=schema["severity"]),
+    }
+    return pl.DataFrame([(more[name] if name in more else found[name]).alias(name) for name in schema])
 
 
 _SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.items()}
@@ -283,7 +288,7 @@ def _checks(columns: Columns, settings: pl.DataFrame, is_repeated: pl.Series) ->
         *_disagreements(settings),
         *_other_jobs(settings, measurements),
         *_unnamed_latencies(measurements),
-        *_repeated(measurements.filter(is_repeated)),
+        *_repeated(measurements, is_repeated),
     ]
     return sorted(found, key=lambda check: check.run)
 
@@ -331,9 +336,10 @@ _ORIGIN_NAMES: Final = {
 
 def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs for which an article states the command of a job other than those measured in the log."""
-    stated = settings.filter(key="job_name", origin="stated")
-    if stated.is_empty():
+    is_stated = (settings["key"] == "job_name") & (settings["origin"] == "stated")
+    if not is_stated.any():
         return
+    stated = settings.filter(is_stated)
     jobs = (
         measurements.filter(pl.col("part").is_not_null(), scope="job")
         .group_by(RUN, "part", maintain_order=True)
@@ -351,9 +357,9 @@ def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[
 
 def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs with a latency that neither the log nor another print of the run names."""
-    unnamed = measurements.filter(metric=EITHER_LATENCY)
-    if unnamed.is_empty():
+    if not (is_unnamed := measurements["metric"] == EITHER_LATENCY).any():
         return
+    unnamed = measurements.filter(is_unnamed)
     for run, line in unnamed.unique(RUN, keep="first", maintain_order=True).select(RUN, "line").rows():
         message = (
             "Terse output does not say whether its percentiles are of the completion latency or, "
@@ -362,11 +368,11 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
         yield _Check(run, Diagnostic(code="UNNAMED_LATENCY", message=message, line=line))
 
 
-def _repeated(several: pl.DataFrame) -> Iterator[_Check]:
+def _repeated(measurements: pl.DataFrame, is_repeated: pl.Series) -> Iterator[_Check]:
     """Find primary measurements that have the same key as an earlier one of their run."""
-    if several.is_empty():
+    if not is_repeated.any():
         return
-    for _, rows in several.group_by(RUN, *MEASUREMENT_KEY, maintain_order=True):
+    for _, rows in measurements.filter(is_repeated).group_by(RUN, *MEASUREMENT_KEY, maintain_order=True):
         first, *others = rows.rows(named=True)
         for item in others:
             message = (

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
+from fsbench_kit.data.columns import (
+    BELONGING,
+    DIAGNOSTICS,
+    FILE,
+    RUN,
+    RUNS,
+    Columns,
+    FileRecords,
+    diagnostics_in,
+)
 from fsbench_kit.data.files import Stamp, descriptor_of, opened
 from fsbench_kit.data.sharing import shared
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
@@ -306,13 +315,12 @@ def _diagnostics(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[byt
     files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
     where = zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True)
     odd = [(index, (start, end)) for index, start, end in where if not contents[index].isascii()]
-    found = no_break_spaces([contents[index] for index, _ in odd], [span for _, span in odd])
-    of_spaces = [
-        {FILE: numbers[odd[place][0]], **{name: getattr(item, name) for name in DIAGNOSTICS.names()[1:]}}
-        for place, item in found
-    ]
     diagnostics = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
-    return pl.concat([diagnostics, pl.DataFrame(of_spaces, schema=DIAGNOSTICS)]) if of_spaces else diagnostics
+    if not odd:
+        return diagnostics
+    found = no_break_spaces([contents[index] for index, _ in odd], [span for _, span in odd])
+    of_spaces = diagnostics_in((numbers[odd[place][0]], item) for place, item in found)
+    return pl.concat([diagnostics, of_spaces])
 
 
 def _typed(frame: pl.DataFrame, schema: pl.Schema, more: Mapping[str, pl.Series]) -> pl.DataFrame:

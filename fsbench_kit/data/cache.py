@@ -202,9 +202,10 @@ def _write(file: Path, payload: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    kept = sorted(((each.stat(), each) for each in file.parent.iterdir()), key=lambda item: -item[0].st_mtime_ns)
+    with os.scandir(file.parent) as entries:
+        kept = sorted(((each.stat(), each) for each in entries), key=lambda item: -item[0].st_mtime_ns)
     total = 0
     for found, each in kept:
         total += found.st_size
         if total > LIMIT:
-            each.unlink(missing_ok=True)
+            Path(each).unlink(missing_ok=True)

@@ -65,9 +65,10 @@ def of_one_run(date: str) -> pl.Expr:
 
 def with_times(dataset: Dataset) -> Dataset:
     """Set the start of runs to the time in their names, if it belongs to one run only and the log states none."""
-    dates = dataset.settings.filter(key="date", origin="name")
-    if dates.is_empty():
+    is_date = (dataset.settings["key"] == "date") & (dataset.settings["origin"] == "name")
+    if not is_date.any():
         return dataset
+    dates = dataset.settings.filter(is_date)
     runs = dataset.runs.join(dates.select("run_id", "value"), on="run_id", how="left", maintain_order="left")
     unknown = pl.col("started_at").is_null() & pl.col("ended_at").is_null()
     at = pl.col("value").str.pad_end(19, " ").str.replace(r"(:\d\d) {3}$", "$1:00").str.to_datetime(strict=False)

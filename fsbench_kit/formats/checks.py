@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from math import inf
-from typing import Any, Final
+from math import inf, nan
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from fsbench_kit.formats.findings import Finding, either
 from fsbench_kit.model.records import Measurement
@@ -62,18 +64,39 @@ def second_printings(measurements: Iterable[Measurement]) -> Iterator[Finding]:
 
 
 def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Finding]:
-    for repeat in repeats:
-        first = parts[part_of(repeat)].get((repeat.metric, repeat.statistic))
-        if first is not None:
-            fails = differ(first, repeat)
-            if fails is False:
-                continue
+    pairs = [
+        (first, repeat)
+        for repeat in repeats
+        if (first := parts[part_of(repeat)].get((repeat.metric, repeat.statistic))) is not None
+        and not any(end is None for end in (first.low, first.high, repeat.low, repeat.high))
+    ]
+    for (first, repeat), fails in zip(pairs, _each_differs(pairs) if pairs else (), strict=True):
+        if np.any(fails):
             message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
             words = first.text, repeat.text
             yield Finding(fails, "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
 
 
-def differ(one: Measurement, other: Measurement) -> Any:
+class _Ends(NamedTuple):
+    """The values and ends of several figures, one row each."""
+
+    value: Any
+    low: Any
+    high: Any
+
+    @classmethod
+    def of(cls, figures: Iterable[Measurement]) -> _Ends:
+        ends: Iterable[Any] = ((item.value, item.low, item.high) for item in figures)
+        known = [(nan * low if value is None else value, low, high) for value, low, high in ends]
+        return cls(*map(np.stack, zip(*known, strict=True)))
+
+
+def _each_differs(pairs: Iterable[tuple[Measurement, Measurement]]) -> Any:
+    """Return `differ` for each pair; there can be many, so that they are compared together."""
+    return differ(*map(_Ends.of, zip(*pairs, strict=True)))
+
+
+def differ(one: Measurement | _Ends, other: Measurement | _Ends) -> Any:
     """Whether two prints cannot show the same figure. Prints of equal precision must have equal digits."""
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return False
@@ -111,12 +134,13 @@ def _rates(figures: Figures, depth: int | None) -> Iterator[Finding]:
     runtime = figures.get(("runtime", "value")) or figures.get(("runtime", "max"))
     bandwidth = figures.get(("bandwidth", "value"))
     iops = figures.get(("iops", "value"))
+    time = None if runtime is None else reach(runtime)
     for rate, name in ((bandwidth, "bytes"), (iops, "operations")):
         work = figures.get((name, "value"))
-        if rate is None or work is None or runtime is None:
+        if rate is None or work is None or runtime is None or time is None:
             continue
-        done, time, printed = reach(work), reach(runtime), reach(rate)
-        if done and time and printed:
+        done, printed = reach(work), reach(rate)
+        if done and printed:
             disagree = (time[0] > 0) & apart(done, (printed[0] * time[0], printed[1] * time[1]))
             message = f"{{}} ({name}) over {{}} (runtime) is not the {name_of(rate)}, {{}}."
             words = work.text, runtime.text, rate.text
@@ -184,8 +208,8 @@ def _order(figures: Figures) -> Iterator[Finding]:
                 if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
                     continue
                 disagree = smaller.low > larger.high
-                if disagree is False:
-                    continue  # almost always the case in a run that is read alone
+                if not np.any(disagree):
+                    continue  # almost always the case
                 message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
                 words = smaller.text, larger.text
                 yield Finding(disagree, "FIGURES_DISAGREE", message, words, smaller, larger)
@@ -204,7 +228,7 @@ def name_of(item: Measurement) -> str:
     return f"{statistic}{item.metric} of {item.operation}"
 
 
-def reach(item: Measurement) -> Interval | None:
+def reach(item: Measurement | _Ends) -> Interval | None:
     """Return the values that a figure may have been computed from.
 
     A rounded figure may have been truncated before; a truncated figure is below its upper end.

@@ -105,8 +105,10 @@ class Marks(NamedTuple):
 def marks(found: Found) -> Marks:
     """Return the marks of records; in different loose files, only records that share one can be of one run."""
     runs, every = found.columns.runs, np.arange(len(found))
-    main = found.columns.measurements.select(RUN, *_PRINTED, "primary", "scope").filter("primary", IS_WHOLE)
-    telling, alike = main.filter(TELLS), main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
+    measurements, is_main = found.columns.measurements, pl.col("primary")
+    is_alike = IS_WHOLE & pl.col("metric").is_in(PRINTED_ALIKE)
+    flags = measurements.select(telling=is_main & TELLS, alike=is_main & is_alike)
+    telling, alike = (measurements[[RUN, *_PRINTED]][flag.arg_true()] for flag in flags)
     starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
     number = np.minimum(ends - starts, _AT_EITHER_END)
     own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
@@ -175,10 +177,10 @@ def _in_one_place(found: Found) -> pl.DataFrame:
 
     Rows of a table share the bytes of the table, so their figures are part of the mark.
     """
+    if found.columns.runs["sha256"].n_unique() == len(found):
+        return pl.DataFrame(schema=_MARKS)
     runs = found.columns.runs.select("tool", "format", "start", "sha256").with_row_index(RUN)
     several = runs.filter(pl.col("sha256").is_duplicated())
-    if several.is_empty():
-        return pl.DataFrame(schema=_MARKS)
     facts = found.facts["source", "study", "name"][several[RUN]]
     measurements = found.columns.measurements
     of_several = measurements.filter(pl.col(RUN).is_in(several[RUN].implode()))
@@ -223,7 +225,7 @@ def _formats_in_one_file(found: Found, known: Marks) -> list[_Pairs]:
     in_other: list[tuple[int, int]] = []
     in_third: list[tuple[int, int]] = []
     beside: list[tuple[int, int]] = []
-    if found.facts["source"].is_duplicated().any():
+    if found.facts["source"].n_unique() < len(found):
         runs = found.columns.runs.with_columns(found.facts["source"]).with_row_index(RUN).select(_Place._fields)
         several = runs.filter(pl.col("source").is_duplicated()).sort("source", "start", -pl.col("end"), RUN)
         group: list[_Place] = []

@@ -50,8 +50,6 @@ class Example:
     ----------
     owner, clean
         Its format, and what that declares about its logs.
-    words
-        Its numbers.
     remarks, disagreements
         The diagnostics before the cross-checks, and those of the cross-checks.
     free
@@ -158,6 +156,13 @@ class Example:
         items = self.run.measurements
         ends = [np.array([getattr(item, name) for item in items], np.float64) for name in ENDS]
         return [*ends, np.array([item.share for item in self.bins], np.float64)]
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The numbers that are read as they are printed: settings, samples, points of series, and the identity."""
+        free = (number for number, _ in self.free.values())
+        of_run = (number for number in self.identity if number >= 0)
+        return [*dict.fromkeys(chain(free, self.samples.values(), *self.points, of_run))]
 
     def figures_alone(self) -> object:
         """Return everything relevant about it except its settings and the values of its figures."""

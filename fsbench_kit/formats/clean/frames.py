@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +42,7 @@ def _schema(name: str, *left_out: str) -> dict[str, Any]:
 _RUN: Final = {name: kind for name, kind in _schema("runs").items() if name in Run.__slots__} | {
     "status": pl.String(),
     "format": pl.String(),
-    "identity": pl.List(pl.String()),
+    "identity": pl.String(),
 }
 _SETTING: Final = _schema("settings", "run_id")
 _MEASUREMENT: Final = _schema("measurements", "run_id")
@@ -85,34 +86,34 @@ class _Table:
 
     def frame(self) -> pl.DataFrame:
         """Return the rows in the order of the logs."""
-        values = zip(*self.rows, strict=True) if self.rows else repeat(())
-        columns = zip(self.schema.items(), values, strict=False)
-        examples = pl.DataFrame([pl.Series(name, each, kind) for (name, kind), each in columns])
-        if not self.picks:
-            return examples.insert_column(0, pl.Series("log", [], pl.Int64))
+        if not self.rows:
+            return pl.DataFrame(schema={"log": pl.Int64(), **self.schema})
+        examples = dict(zip(self.schema, zip(*self.rows, strict=True), strict=True))
         logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
         order = np.argsort(logs, kind="stable")
         order = order[np.searchsorted(logs[order], 0) :]  # without remembered examples
         own = {
-            name: self._column(name, examples[name], order)
+            name: self._column(name, examples.pop(name), order)
             for name, parts in self.own.items()
             if any(part is not None for part in parts)
         }
-        rows = pl.DataFrame([column for column in examples if column.name not in own])[picks[order]]
+        shared = [pl.Series(name, values, self.schema[name]) for name, values in examples.items()]
+        rows = pl.DataFrame(shared)[picks[order]]
         of_logs = (own[name] if name in own else rows[name] for name in self.schema)
         return pl.DataFrame([pl.Series("log", logs[order]), *of_logs])
 
-    def _column(self, name: str, of_examples: pl.Series, order: NDArray[np.intp]) -> pl.Series:
+    def _column(self, name: str, of_examples: Sequence[Any], order: NDArray[np.intp]) -> pl.Series:
+        kind = self.schema[name]
         parts = [
-            of_examples[picks].to_list() if values is None else values
+            pl.Series(of_examples, dtype=kind)[picks] if values is None else values
             for values, picks in zip(self.own[name], self.picks, strict=True)
         ]
-        if name == "line" or self.schema[name] == pl.Float64:
+        if name == "line" or kind == pl.Float64:
             values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # makes None NaN
-            return pl.Series(name, values[order], nan_to_null=True).cast(self.schema[name])
-        if len(texts := [part for part in parts if isinstance(part, pl.Series)]) == len(parts):
-            return pl.concat(texts)[order].alias(name)
-        return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])[order]
+            return pl.Series(name, values[order], nan_to_null=True).cast(kind)
+        if all(isinstance(part, pl.Series) for part in parts):
+            return pl.concat(parts)[order].alias(name)
+        return pl.Series(name, list(chain.from_iterable(parts)), dtype=kind)[order]
 
 
 @dataclass
@@ -174,12 +175,11 @@ class Collector:
         rows, picks = _picked(group, read.value)
         samples = None
         if group.example.samples:
-            at_samples = list(_MEASUREMENT).index("samples")
-            known = np.array([row[at_samples] for row in rows], dtype=object)
-            samples = known[picks]
+            of_rows = map(itemgetter(list(_MEASUREMENT).index("samples")), rows)
+            samples = pl.Series(list(of_rows), dtype=_MEASUREMENT["samples"])[picks.ravel()]
             printed = group.words(group.example.samples.values())
             for column, words in zip(group.example.samples, printed, strict=True):
-                samples[:, column] = list(map(int, words))
+                samples.scatter(np.arange(column, picks.size, picks.shape[1]), list(map(int, words)))
         own = {"text": read.texts, "value": read.value, "low": read.low, "high": read.high}
         self.measurements.add(rows, indexes, picks, **own, samples=samples, line=group.lines(items))
 
@@ -216,14 +216,16 @@ class Collector:
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
-        diagnostics = dict(zip(LogDiagnostic._fields, zip(*self.diagnostics, strict=True), strict=False))
+        of_logs = sorted(self.diagnostics, key=attrgetter("log"))
+        diagnostics = dict(zip(LogDiagnostic._fields, zip(*of_logs, strict=True), strict=False))
+        runs = self.runs.frame()
         return CleanLogs(
-            self.runs.frame(),
+            runs.with_columns(pl.col("identity").str.split("\0")),  # far faster than from Python's lists
             self.settings.frame(),
             self.measurements.frame(),
             self.distributions.frame().sort("log", "line", maintain_order=True),
             self.series.frame(),
-            pl.DataFrame(diagnostics, schema=_DIAGNOSTIC).sort("log", maintain_order=True),
+            pl.DataFrame(diagnostics, schema=_DIAGNOSTIC),
         )
 
 
@@ -231,8 +233,8 @@ def _row(item: Run | Setting | Measurement | Bin, schema: Iterable[str]) -> tupl
     return tuple([getattr(item, name) if name != "identity" else None for name in schema])
 
 
-def _identity(group: Group) -> list[list[str] | None]:
-    """Return the identity of each run as alternating names and values."""
+def _identity(group: Group) -> list[str] | list[None]:
+    r"""Return the identity of each run as alternating names and values, separated by ``\0``."""
     example = group.example
     words = [word for pair in example.run.identity for word in pair]
     if not words:
@@ -248,7 +250,7 @@ def _identity(group: Group) -> list[list[str] | None]:
         own = next(printed) if place >= 0 else [log.dates[place] for log in group.logs]
         for of_log, word in zip(found, own, strict=True):
             of_log[2 * at + 1] = word
-    return list(found)
+    return ["\0".join(of_log) for of_log in found]
 
 
 def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes]:

@@ -64,8 +64,14 @@ class Group:
 
     def words(self, places: Iterable[int]) -> list[list[str]]:
         """Return the numbers at some places of the logs, as a list over all logs for each place."""
-        words = self.numbers.words(self.at.T[list(places)].ravel())
-        return [words[start : start + len(self.logs)] for start in range(0, len(words), len(self.logs))]
+        return [self._words[place] for place in places]
+
+    @cached_property
+    def _words(self) -> dict[int, list[str]]:
+        """All numbers that are not figures, by their places."""
+        places = self.example.words
+        words, number = self.numbers.words(self.at.T[places].ravel()), len(self.logs)
+        return {place: words[at * number : (at + 1) * number] for at, place in enumerate(places)}
 
     def lines(self, items: Sequence[Measurement | Setting | Bin]) -> Floats | None:
         """Return the lines of items, one row per log; ``None`` if they are the same in all logs."""
@@ -92,7 +98,7 @@ class Group:
             found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
         return found
 
-    @property
+    @cached_property
     def repeated(self) -> dict[str, list[int]]:
         """The columns of measurements that repeat these settings."""
         keys, free = [item.key for item in self.example.run.settings], self.example.clean.free
