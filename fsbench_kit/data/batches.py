@@ -33,7 +33,6 @@ from fsbench_kit.formats import FORMATS, clean, fio_formats, name
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.fio_log import HEAD_SIZE, LogFile, log_of
 from fsbench_kit.model.records import Diagnostic
-from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -160,7 +159,8 @@ _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
 
 _PLAIN: Final = bytes(range(32, 127)) + b"\t\n"
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
-_TOO_LONG: Final = b"0" * MOST_DIGITS
+_LONG: Final = b"0" * 19
+"""A number that may be too large for an integer column."""
 
 
 def _is_plain(data: bytes) -> bool:
@@ -172,7 +172,7 @@ def _is_plain(data: bytes) -> bool:
         return data.isascii()
     if not data.isascii():
         data = data.replace(NO_BREAK, b" ")
-    return not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS)
+    return not data.translate(None, _PLAIN) and _LONG not in data.translate(_DIGITS)
 
 
 _Content = tuple[int, bytes, str]

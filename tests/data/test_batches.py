@@ -98,6 +98,18 @@ def test_no_break_spaces_of_web_pages_keep_no_log_from_being_read_with_others(tm
     assert said["code"].to_list() == ["REPAIRED_SPACES"] * 6
 
 
+def test_a_count_that_fits_no_column_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
+    text = (DATA / "fio_normal" / "3.33-decimal.txt").read_text()
+    for digits in (18, 20, 21):
+        dated = text.replace("2026", f"20{digits}")  # runs of their own
+        (tmp_path / f"{digits}.txt").write_text(re.sub(r"samples=\d+", f"samples={'9' * digits}", dated))
+    data = fsb.read(tmp_path)
+    assert data.runs.height == 3
+    assert data.measurements["samples"].drop_nulls().unique().to_list() == [int("9" * 18)]
+    unread = data.diagnostics.filter(code="UNREAD_FIGURE")
+    assert {Path(source).name for source in unread["source"]} == {"20.txt", "21.txt"}
+
+
 def test_a_number_beyond_all_counting_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
     undamaged_logs(tmp_path, 3)
     text = (tmp_path / "000.txt").read_text()
