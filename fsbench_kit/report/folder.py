@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import fsbench_kit as fsb
 from fsbench_kit import charts, tables
+from fsbench_kit.analysis.facts import TARGET
 from fsbench_kit.analysis.latency import curves
 from fsbench_kit.charts.style import MOST_ROWS
 from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.report.spec import NotebookSpec, ReportSpec
 from fsbench_kit.tables import counted
 
@@ -69,28 +71,31 @@ def _comparison(
     dataset: Dataset, factor: str | None, baseline: str | None, compared: dict[str, Any]
 ) -> Iterator[NotebookSpec]:
     of = factor or FACTOR
-    if (problem := _problem(dataset, of, baseline)) is not None:
+    try:
+        levels = _levels(dataset, of, baseline)
+    except RequestError:
         if factor is None and baseline is None:
             return
-        raise problem
-    levels = dataset.runs[of].drop_nulls().unique(maintain_order=True) if of in dataset.runs.columns else ()
-    factor_text = of.replace("_", " ")
-    what = ", ".join(sorted(map(str, levels))) or factor_text.capitalize()
+        raise
+    name = of.replace("_", " ")
+    what = ", ".join(levels) if of in _TELLING else f"{name.capitalize()} {', '.join(levels)}"
     if len(what) > _LONGEST_TITLE:
-        what = counted(len(levels), factor_text)
+        what = counted(len(levels), name) if of in _TELLING else f"{len(levels):,} values of {name}"
     yield _page("compare", "03_compare", f"{what} compared", {**compared, "baseline": baseline or ""})
 
+
+_TELLING: Final = (FACTOR, TARGET)
+"""The factors whose levels say by themselves what they are."""
 
 _LONGEST_TITLE: Final = 80
 
 
-def _problem(dataset: Dataset, factor: str, baseline: str | None) -> RequestError | None:
-    """Return why the levels of a factor cannot be compared."""
-    try:
-        found = fsb.compare(dataset, factor, baseline)
-    except RequestError as error:
-        return error
-    return RequestError(f"these runs have no two levels of {factor} to compare") if found.is_empty() else None
+def _levels(dataset: Dataset, factor: str, baseline: str | None) -> list[str]:
+    """Return the levels of a factor that are compared, in natural order."""
+    found = fsb.compare(dataset, factor, baseline)
+    if found.is_empty():
+        raise RequestError(f"these runs have no two levels of {factor} to compare")
+    return in_order([*found["baseline"], *found["level"]])
 
 
 def _of_latency(dataset: Dataset, compared: dict[str, Any]) -> Iterator[NotebookSpec]:

@@ -71,6 +71,13 @@ def test_a_page_of_many_levels_counts_them_in_its_title(tmp_path: Path) -> None:
     assert titles == ["fs1, fs2 compared", "30 filesystems compared"]
 
 
+def test_a_page_by_a_setting_names_it_and_its_values_in_its_title(tmp_path: Path) -> None:
+    for number in (4, 16, 256):
+        (tmp_path / f"{number}.log").write_text("real\t0m1.000s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    data = fsb.read(tmp_path, names="{threads}.log")
+    assert spec_of(["x"], data, factor="threads", baseline=None).notebook[0].title == "Threads 4, 16, 256 compared"
+
+
 def test_curves_of_many_runs_are_pooled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chart takes so many points; sixty logs of fio have more, and the page of their latencies failed."""
     data = fsb.read(root / "raw_results" / "recorded" / "latency-loop-2026")
