@@ -16,6 +16,7 @@ from fsbench_kit.charts.style import (
     TIMES,
     by_rows,
     captions,
+    distinguished,
     explained_by,
     in_columns,
     legible,
@@ -24,7 +25,6 @@ from fsbench_kit.charts.style import (
     rows_axis,
     sides,
     sides_axis,
-    told_apart,
 )
 from fsbench_kit.charts.theme import INK, PAPER
 from fsbench_kit.model.errors import RequestError, check_given
@@ -108,7 +108,7 @@ def forest(
     heading = [title] if title else findings(comparison)[:1]
     summaries = data["summary"].drop_nulls().unique(maintain_order=True)
     fitted = {"width": _WIDTHS["column"] + _TEXT} if width == "column" else {}
-    said = captions("Forest plot.", heading, _explain(rows, margin), summaries, **fitted)
+    caption = captions("Forest plot.", heading, _explain(rows, margin), summaries, **fitted)
     names = [name.partition("|")[2] for name in data["row"]]
     longest = max(len(line) for name in names for line in name.split("\n"))
     lines = max(rows.lines.values())
@@ -137,7 +137,7 @@ def forest(
         width=_WIDTHS[width],
         height=alt.Step(_step(lines, narrow=width == "column")),
         resolve=alt.Resolve(axis=alt.AxisResolveMap(x="independent")),
-        **room | said,
+        **room | caption,
     )
     if style == "paper":
         chart.title = alt.Undefined
@@ -161,7 +161,7 @@ def _layers(
     above = f"(narrow ? slice('{'n' * (lines - 1)}', length(split(datum.label, '\\n')) - 1) : '')"
     label = f"replace({above}, /n/g, '\\u200b\\n') + slice(datum.label, 6)"
     row = rows_axis("row:N", 400, lines=lines, labelExpr=f"split({label}, '\\n')")
-    encodings = told_apart(data["level"].drop_nulls(), symbolType="circle")
+    encodings = distinguished(data["level"].drop_nulls(), symbolType="circle")
     levels = data["level"].drop_nulls().unique().to_list()
     has_legend = 1 < len(levels) <= FEW_LEVELS  # rows name more of them
     legend: Any = alt.Legend(title=None, **in_columns(levels)) if has_legend else None
@@ -211,10 +211,10 @@ def _layers(
                 color=INK,
                 lineBreak="\n",
             ),
-            {"x": alt.value(0), "text": alt.Text("said:N")},
+            {"x": alt.value(0), "text": alt.Text("heading:N")},
             [
                 {"filter": "isValid(datum.head)"},
-                {"calculate": "narrow ? datum.head : datum.wide_head", "as": "said"},
+                {"calculate": "narrow ? datum.head : datum.wide_head", "as": "heading"},
             ],
         ),
         layer(

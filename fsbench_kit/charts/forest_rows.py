@@ -169,13 +169,13 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
     several = rows["question"].n_unique() > 1
     pairs = rows.select("level", "baseline").n_unique()
     baselines = rows["baseline"].n_unique()
-    said = []
+    rows_text = []
     for row in rows.iter_rows(named=True):
         label = cell_label(row, names)
         metric = metric_within(row["metric"], row["statistic"])
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
         parts = [label, metric_beside(label, row, several=several), group if pairs > 1 else ""]
-        said.append(
+        rows_text.append(
             {
                 "name": ", ".join(filter(None, parts)),
                 "task": ", ".join(filter(None, (row["pattern"], cell_text("operation", row["operation"])))),
@@ -189,7 +189,7 @@ def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
         )
     figures = _figures(comparison)
     texts = pl.DataFrame(
-        said,
+        rows_text,
         schema=dict.fromkeys(("name", "task", "asks", "text", "head", "reason", "summary", "shown"), pl.String),
     )
     named = rows.with_columns(*texts.get_columns()).join(
@@ -220,7 +220,7 @@ def _figures(comparison: pl.DataFrame) -> pl.DataFrame:
     """Say the values of both groups in every metric of an effect, such as IOPS and bandwidth."""
     keys = ["effect", "study", "level", "baseline"]
 
-    def said(row: dict[str, Any]) -> str:
+    def figures_text(row: dict[str, Any]) -> str:
         values = (row["value_candidate"], row["value_baseline"])
         if None in values:
             return ""
@@ -228,7 +228,7 @@ def _figures(comparison: pl.DataFrame) -> pl.DataFrame:
         shown = " against ".join(humanise(value, unit) for value in values)
         return f"{metric_text(row['metric'], row['statistic'])}: {shown}."
 
-    texts = pl.Series("figures", [said(row) for row in comparison.iter_rows(named=True)], pl.String)
+    texts = pl.Series("figures", [figures_text(row) for row in comparison.iter_rows(named=True)], pl.String)
     return comparison.with_columns(texts).group_by(keys, maintain_order=True).agg(pl.col("figures").str.join(" "))
 
 
@@ -296,8 +296,8 @@ def _grouped(rows: pl.DataFrame, view: str) -> Iterator[list[dict[str, Any]]]:
         .sort("rank", "weight", "head", maintain_order=True)
     )
     for (head,), group in in_order.group_by("head", maintain_order=True):
-        told = group.row(0, named=True)["verdict"] != "single runs" or group.height < rows.height
-        if (told and rows["head"].n_unique() > 1) or group.row(0, named=True)["verdict"] == "not comparable":
+        has_head = group.row(0, named=True)["verdict"] != "single runs" or group.height < rows.height
+        if (has_head and rows["head"].n_unique() > 1) or group.row(0, named=True)["verdict"] == "not comparable":
             yield from ([row] for row in _head_rows(str(head), view))
         for row in group.iter_rows(named=True):
             yield [_row(row, view, _wrapped(row["name"]), row["text"])]

@@ -213,15 +213,15 @@ def _drawn(
     missing = data["text"].null_count()
     if missing:
         explained += f" × marks what was not measured ({missing} of {data.height})."
-    said = captions("Map of ratios.", [heading], explained, data["summary"] + ".")
+    caption = captions("Map of ratios.", [heading], explained, data["summary"] + ".")
     panels_of = data["panel"].unique(maintain_order=True).to_list()
     step = alt.Step(_TILE_HEIGHT)
     if len(panels_of) == 1 and over[1] == "operation":
         return layers.properties(
-            width=width, height=step, usermeta={"rows": {"labels": _LABELS, "right": 8}}, **said
+            width=width, height=step, usermeta={"rows": {"labels": _LABELS, "right": 8}}, **caption
         )
     return panels(
-        layers, panels_of, said, height=step, width=width, columns=max(1, math.floor(_PAGE / (width + 90)))
+        layers, panels_of, caption, height=step, width=width, columns=max(1, math.floor(_PAGE / (width + 90)))
     )
 
 

@@ -12,12 +12,12 @@ from fsbench_kit.charts.style import (
     MOST_ROWS,
     captions,
     check_size,
+    distinguished,
     explained_by,
     log_scale,
     one_lines,
     one_word,
     panels,
-    told_apart,
     unit_axis,
 )
 from fsbench_kit.model.errors import check_given
@@ -189,7 +189,7 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         known = [rank for rank in _RANKS if ((shares - rank).abs() < _SAME).any()]
         enough = [rank for rank in known if least is None or (1 - rank) * least >= _ENOUGH]  # type: ignore[operator]
         rank = enough[-1] if enough else float(shares.max())  # type: ignore[arg-type]
-    told: list[str] = []
+    times: list[str] = []
     spans: dict[str, list[float]] = {}
     at_rank = cell.filter((shares - rank).abs() < _SAME)
     for (level,), rows in at_rank.group_by("level", maintain_order=True):
@@ -197,11 +197,11 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         low, high = map(_time, ends)
         runs = rows["runs"].sum()
         span = low if low == high else f"{low} to {high}"
-        told.append(f"{span} on {level} ({counted(int(runs), 'run')})")
+        times.append(f"{span} on {level} ({counted(int(runs), 'run')})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
     runs_are_known = at_rank["curve"].n_unique() > len(spans) and at_rank["high"].null_count() == 0
     apart = _apart(spans) if runs_are_known else ""
-    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}{apart}"
+    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(times)}{apart}"
 
 
 def _apart(spans: Mapping[str, list[float]]) -> str:
@@ -223,7 +223,7 @@ def _share(rank: float) -> str:
 def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
     names = every["panel"].unique(maintain_order=True).to_list()
     data = every.filter(pl.col("panel").is_in(names[:most]))
-    encodings = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    encodings = distinguished(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
     middle = _middle(data)
     data = _thinned(data, MOST_ROWS - middle.height)
     check_size(data)
@@ -298,11 +298,11 @@ def _of_group(curves: pl.DataFrame) -> pl.DataFrame:
         median=pl.col("high").median(), lowest=pl.col("high").min(), highest=pl.col("high").max()
     )
     middle = middle.sort("share").drop_nulls()
-    said = [
+    within = [
         f"{_share(round(share, 7))} within {_time(time)}, in the median run"
         for share, time in middle.select("share", "median").rows()
     ]
-    return middle.with_columns(pl.Series("within", said, pl.String), curve=pl.lit("median"))
+    return middle.with_columns(pl.Series("within", within, pl.String), curve=pl.lit("median"))
 
 
 def _explain(data: pl.DataFrame, every: pl.DataFrame, *, middle: bool) -> str:

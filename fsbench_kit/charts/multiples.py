@@ -13,13 +13,13 @@ from fsbench_kit.charts.style import (
     REFERENCE,
     captions,
     check_size,
+    distinguished,
     explained_by,
     nothing,
     panels,
     ratio_domain,
     sides,
     sides_axis,
-    told_apart,
 )
 from fsbench_kit.model.errors import RequestError, check_given
 from fsbench_kit.model.order import in_order
@@ -117,8 +117,8 @@ def small_multiples(
     data = _marks(drawn, [name for name in names if name != by]).with_columns(pl.Series("panel", texts, pl.String))
     heading = [title] if title else findings(comparison)[:1]
     room = {"width": _NAMES + _PANEL} if columns == 1 else {}
-    said = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"], **room)
-    return panels(_layers(data, margin), order, said, height=alt.Step(_STEP), width=_PANEL, columns=columns)
+    caption = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"], **room)
+    return panels(_layers(data, margin), order, caption, height=alt.Step(_STEP), width=_PANEL, columns=columns)
 
 
 def _sorted(values: pl.Series) -> list[Any]:
@@ -138,12 +138,12 @@ def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Give each effect the name of its row within a panel, and its marks."""
     several = drawn.select(pl.struct("metric", "statistic").n_unique()).item() > 1
     pairs, baselines = drawn.select("level", "baseline").n_unique(), drawn["baseline"].n_unique()
-    said = []
+    summaries = []
     for row in drawn.iter_rows(named=True):
         group = one_line(row["level"]) if baselines == 1 else groups_text(row)
         label = cell_label(row, names)
         metric = metric_beside(label, row, several=several) if label else ""
-        said.append(
+        summaries.append(
             {
                 "name": ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))),
                 "level": one_line(row["level"]),
@@ -151,7 +151,7 @@ def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
                 "summary": sentence(row),
             }
         )
-    texts = pl.DataFrame(said, schema=dict.fromkeys(("name", "level", "tone", "summary"), pl.String))
+    texts = pl.DataFrame(summaries, schema=dict.fromkeys(("name", "level", "tone", "summary"), pl.String))
     return texts.with_columns(drawn["place"], drawn["low"], drawn["high"])
 
 
@@ -163,7 +163,7 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
         hollow=pl.when(pl.col("tone").is_in(["shown", "equal"]).not_()).then("place"),
     )
     several = data["level"].n_unique() > 1
-    looks = told_apart(data["level"], symbolType="circle", orient="top")
+    looks = distinguished(data["level"], symbolType="circle", orient="top")
     if not several:  # whose name stands beside its rows
         looks["color"].legend = looks["shape"].legend = None
     colour: Any = alt.condition(

@@ -14,11 +14,11 @@ from fsbench_kit.charts.style import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
     captions,
+    distinguished,
     explained_by,
     nothing,
     one_lines,
     panels,
-    told_apart,
 )
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
@@ -99,7 +99,7 @@ def run_order(
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
         (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
     )
-    encodings = told_apart(data["level"])
+    encodings = distinguished(data["level"])
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -126,9 +126,9 @@ def run_order(
         )
     )
     room = {"width": PANEL_WIDTH} if columns == 1 else {}
-    said = captions("Runs in order of execution.", heading, explained, spread["summary"], **room)
+    caption = captions("Runs in order of execution.", heading, explained, spread["summary"], **room)
     names = data["panel"].unique(maintain_order=True).to_list()
-    faceted = panels(dots, names, said, height=PANEL_HEIGHT, width=PANEL_WIDTH, columns=columns)
+    faceted = panels(dots, names, caption, height=PANEL_HEIGHT, width=PANEL_WIDTH, columns=columns)
     chart: alt.FacetChart = faceted.resolve_scale(y="independent")
     return chart
 

@@ -39,8 +39,8 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
         .agg(pl.col("runs").min())
         .sort("cv")
     )
-    told = [f"{runs} runs per group if runs vary by {summaries}" for _, summaries, runs in enough.rows()]
-    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are shown'}"]
+    parts = [f"{runs} runs per group if runs vary by {summaries}" for _, summaries, runs in enough.rows()]
+    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(parts) or 'more runs than are shown'}"]
     explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs in each group."
     base = alt.Chart(curves).encode(
         x=alt.X("runs:Q", title="runs in each group (log scale)", scale=alt.Scale(type="log", nice=False)),

@@ -14,6 +14,7 @@ from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.charts.style import (
     captions,
     check_size,
+    distinguished,
     explained_by,
     log_scale,
     nothing,
@@ -21,7 +22,6 @@ from fsbench_kit.charts.style import (
     one_word,
     panels,
     prefixed,
-    told_apart,
     unit_axis,
 )
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
@@ -168,8 +168,8 @@ def scaling_finding(dataset: Dataset, settings: Iterable[str], *, factor: str = 
     >>> scaling_finding(data, varied_settings(data))
     'These runs do not vary the number of threads, the queue depth or the record size.'
     """
-    told = [_heading(_throughput(dataset, setting, None, factor), setting) for setting in settings]
-    return " ".join(f"{text}." for text in told) or (
+    headings = [_heading(_throughput(dataset, setting, None, factor), setting) for setting in settings]
+    return " ".join(f"{text}." for text in headings) or (
         "These runs do not vary the number of threads, the queue depth or the record size."
     )
 
@@ -279,7 +279,7 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
             labelSeparation=6,
         ),
     )
-    encodings = told_apart(data["level"])
+    encodings = distinguished(data["level"])
     base = alt.Chart()
     layers = alt.layer(
         base.mark_point(filled=True, size=36, opacity=0.6).encode(
@@ -298,8 +298,8 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
     )
     heading = [title or _heading(curves, setting)]
     changes = [f"{text}." for text in _changes(curves, setting)]
-    said = captions("Scaling curves.", heading, _explain(means, len(names), most), changes)
-    return panels(layers, names, said, height=_HEIGHT)
+    caption = captions("Scaling curves.", heading, _explain(means, len(names), most), changes)
+    return panels(layers, names, caption, height=_HEIGHT)
 
 
 def _heading(curves: _Curves, setting: str) -> str:

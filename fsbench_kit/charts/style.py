@@ -97,7 +97,7 @@ def styles_of(names: Sequence[str]) -> list[Style]:
     return [spare.get(name) or STYLES[name.lower()] for name in names]
 
 
-def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
+def distinguished(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
     """Return the encodings that give each level its colour, its shape and its dash."""
     names = in_order(levels)
     shown = alt.Legend(title=None, **in_columns(names), **legend)
@@ -352,7 +352,7 @@ def by_rows(
 def panels(
     chart: alt.Chart | alt.LayerChart | alt.FacetChart,
     names: Sequence[str],
-    said: dict[str, Any],
+    caption: dict[str, Any],
     *,
     height: int | alt.Step,
     width: int | None = None,
@@ -362,7 +362,7 @@ def panels(
     width = width or (PLOT_WIDTH if len(names) == 1 else PANEL_WIDTH)
     facet = alt.Facet("panel:N", sort=list(names), header=panel_header(names))
     faceted = chart.properties(width=width, height=height).facet(facet, columns=columns)
-    laid_out: alt.FacetChart = faceted.resolve_axis(x="independent").properties(**said)
+    laid_out: alt.FacetChart = faceted.resolve_axis(x="independent").properties(**caption)
     return laid_out
 
 
@@ -379,11 +379,11 @@ def captions(
         How wide the text may be, in pixels.
     """
     lines = [line for text in heading for line in _lines(text, width, _TITLE_LETTER)]
-    said = list(rows)
-    more = [f"And {len(said) - _MOST_DESCRIBED} more."] if len(said) > _MOST_DESCRIBED else []
+    described = list(rows)
+    more = [f"And {len(described) - _MOST_DESCRIBED} more."] if len(described) > _MOST_DESCRIBED else []
     return {
         "title": alt.TitleParams(text=lines, subtitle=_lines(explained, width, _SUBTITLE_LETTER)),
-        "description": " ".join([kind, *heading, explained, *said[:_MOST_DESCRIBED], *more]),
+        "description": " ".join([kind, *heading, explained, *described[:_MOST_DESCRIBED], *more]),
     }
 
 

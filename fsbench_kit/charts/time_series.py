@@ -14,6 +14,7 @@ from fsbench_kit.charts.style import (
     REFERENCE,
     captions,
     check_size,
+    distinguished,
     explained_by,
     log_scale,
     nothing,
@@ -21,7 +22,6 @@ from fsbench_kit.charts.style import (
     one_word,
     panels,
     prefixed,
-    told_apart,
     unit_axis,
 )
 from fsbench_kit.model.errors import RequestError, check_given
@@ -105,7 +105,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     axis = unit_axis(low, high, unit) if logarithmic else alt.Axis(labelExpr=prefixed(unit), tickCount=4)
     times = alt.X("end:Q", title="time since the run's start, in s", scale=alt.Scale(nice=False, zero=True))
     values = alt.Y("value:Q", title=None, scale=scale, axis=axis)
-    colour = told_apart(data["level"], symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)["color"]
+    colour = distinguished(data["level"], symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)["color"]
     chart = alt.Chart()
     layers = alt.layer(
         chart.mark_rect(color=BAND, opacity=0.7).encode(x="start:Q", x2="restless:Q"),
@@ -121,8 +121,8 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
         data=data,
     )
     heading = [title or over_time_finding(found)]
-    said = captions("Time series.", heading, _explain(kept, runs, data), runs["summary"])
-    return panels(layers, kept["panel"].to_list(), said, height=PANEL_HEIGHT)
+    caption = captions("Time series.", heading, _explain(kept, runs, data), runs["summary"])
+    return panels(layers, kept["panel"].to_list(), caption, height=PANEL_HEIGHT)
 
 
 def _named(runs: pl.DataFrame) -> pl.DataFrame:
@@ -150,13 +150,13 @@ def _named(runs: pl.DataFrame) -> pl.DataFrame:
 
 def _sentence(head: str, row: dict[str, object]) -> str:
     unit = METRICS[str(row["metric"])].unit
-    told = [f"median {_text(row['median'], unit)}"]
+    parts = [f"median {_text(row['median'], unit)}"]
     if row["changes"] is not None:
-        told.append(f"changes of level {row['changes']}")
+        parts.append(f"changes of level {row['changes']}")
     if row["steady"] is not None:
-        told.append("steady at its end" if row["steady"] else "not steady at its end")
-    told.append(f"stalls {row['stalls']}")
-    return f"{head}: {', '.join(told)}."
+        parts.append("steady at its end" if row["steady"] else "not steady at its end")
+    parts.append(f"stalls {row['stalls']}")
+    return f"{head}: {', '.join(parts)}."
 
 
 def _text(value: object, unit: str) -> str:
@@ -196,18 +196,18 @@ def over_time_finding(found: TimeSeries) -> str:
     what = _counted_as(runs)
     judged, cut = runs.drop_nulls("steady"), runs.drop_nulls("changes")
     stalled = runs.filter(pl.col("stalls") > 0)
-    told = []
+    parts = []
     if cut.height:
-        told.append(f"the level changes in {cut.filter(pl.col('changes') > 0).height} of {cut.height} {what}")
+        parts.append(f"the level changes in {cut.filter(pl.col('changes') > 0).height} of {cut.height} {what}")
     if judged.height:
-        told.append(f"{judged['steady'].sum()} of {judged.height} are steady at their end")
+        parts.append(f"{judged['steady'].sum()} of {judged.height} are steady at their end")
     if stalled.is_empty():
-        told.append("none stalls")
+        parts.append("none stalls")
     else:
         longest = _text(stalled["longest"].max(), "s")
-        told.append(f"{stalled.height} of {runs.height} stall, for up to {longest}")
+        parts.append(f"{stalled.height} of {runs.height} stall, for up to {longest}")
     name = metric_text(runs["metric"][0], runs["statistic"][0])
-    return f"{name} over time: {'; '.join(told)}"
+    return f"{name} over time: {'; '.join(parts)}"
 
 
 def _counted_as(runs: pl.DataFrame) -> str:

@@ -106,10 +106,10 @@ def trend_lines(found: Trend, *, most: int = 6, title: str | None = None) -> alt
         ),
         (len(names) > len(kept), f"Shown: {len(kept)} of {len(names)} effects."),
     )
-    said = captions(
+    caption = captions(
         "Course over levels.", [title] if title else trend_findings(found)[:1], explained, changes["summary"]
     )
-    return panels(layers, kept, said, height=PANEL_HEIGHT, width=PANEL_WIDTH)
+    return panels(layers, kept, caption, height=PANEL_HEIGHT, width=PANEL_WIDTH)
 
 
 def _left_of(field: str, levels: alt.X) -> alt.X:
@@ -128,9 +128,9 @@ def _drawn(rows: pl.DataFrame, found: Trend) -> pl.DataFrame:
         low=pl.when(lower).then(1 / pl.col("ci_high")).otherwise("ci_low"),
         high=pl.when(lower).then(1 / pl.col("ci_low")).otherwise("ci_high"),
     )
-    said = [
+    summaries = [
         f"{row['panel']}, {'since ' if at == 'since' else ''}{row[at]}: "
         f"{with_interval(row['place'], row['low'], row['high'])}."
         for row in rows.iter_rows(named=True)
     ]
-    return rows.with_columns(pl.Series("summary", said, pl.String), at=at)
+    return rows.with_columns(pl.Series("summary", summaries, pl.String), at=at)

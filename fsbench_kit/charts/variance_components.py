@@ -106,7 +106,7 @@ def variance_shares(
             height=alt.Step(_ROW_HEIGHT),
             **by_rows(_LABEL_WIDTH),
             **captions(
-                "Stacked bars.", heading, explained, [f"{cell}: {said}." for cell, said in summaries.rows()]
+                "Stacked bars.", heading, explained, [f"{cell}: {text}." for cell, text in summaries.rows()]
             ),
         )
     )
@@ -147,5 +147,5 @@ def _finding(data: pl.DataFrame) -> str:
     if widest.is_empty():
         return "Runs do not vary at all"
     counts = dict(widest.group_by("source").len().rows())
-    told = [f"{name.replace('levels', 'groups')} in {counts[name]}" for name in _GREYS if name in counts]
-    return f"Most of the variation lies {', '.join(told)} of {counted(cells, 'cell')}"
+    shares = [f"{name.replace('levels', 'groups')} in {counts[name]}" for name in _GREYS if name in counts]
+    return f"Most of the variation lies {', '.join(shares)} of {counted(cells, 'cell')}"

@@ -121,7 +121,7 @@ def compare_command(
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
     check_endings(to, *([JUNIT] if gate else []))
     selection = conditions(where)
-    dataset, factor, first, said = chosen(
+    dataset, factor, first, message = chosen(
         paths,
         factor=factor,
         baseline=baseline,
@@ -148,8 +148,8 @@ def compare_command(
     except RequestError as error:
         raise RequestError(error.what, hint=_hint(error, dataset, factor, paths)) from None
     comparison = masked(comparison, dataset, mask=mask)
-    if said is not None:
-        out.print(said)
+    if message is not None:
+        out.print(message)
     if comparison.is_empty():
         raise _nothing_in_common(dataset, factor, include_failed=include_failed)
     listed = comparison if metric else tables.effects(comparison)
@@ -215,9 +215,9 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: boo
 
     found = apart(dataset, factor)
     if found:
-        told = ", ".join(f"{name} ({' against '.join(values)})" for name, values in found.items())
+        differences = ", ".join(f"{name} ({' against '.join(values)})" for name, values in found.items())
         return RequestError(
-            f"no two groups did the same work: they differ in {told}",
+            f"no two groups did the same work: they differ in {differences}",
             hint=f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}",
         )
     failed = 0 if include_failed else int((dataset.runs["status"] != "ok").sum())

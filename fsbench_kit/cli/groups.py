@@ -24,7 +24,7 @@ class Comparable(NamedTuple):
     dataset: fsb.Dataset
     factor: str
     baseline: str | None
-    said: str | None = None
+    message: str | None = None
 
 
 _MOST: Final = 6
@@ -94,11 +94,11 @@ def _as_groups(
     check_names(names, groups.values(), files)
     dataset = labelled(groups)
     first, *others = (f"{label} ({_runs(data)})" for label, data in groups.items())
-    said = (
+    message = (
         f"Each path is a group: {first} against {', '.join(others)}. --factor NAME compares all runs as one pool."
     )
     more = None if names else more_by_names(dataset, files)
-    return Comparable(dataset, GROUP, baseline or next(iter(groups)), "\n".join(filter(None, (said, more))))
+    return Comparable(dataset, GROUP, baseline or next(iter(groups)), "\n".join(filter(None, (message, more))))
 
 
 def _below(path: str, data: fsb.Dataset) -> Iterator[PurePath]:

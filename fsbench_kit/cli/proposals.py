@@ -81,8 +81,8 @@ def _by_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
         return
     templates = "template" if len(found) == 1 else "templates"
     yield f"The file names may say more. With the {templates} below they would mean:"
-    for name, said in (example for each in found for example in each.examples[: _MOST_EXAMPLES // len(found)]):
-        yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
+    for name, facts in (example for each in found for example in each.examples[: _MOST_EXAMPLES // len(found)]):
+        yield f"    {name}: {', '.join(f'{key} {value}' for key, value in facts.items())}"
     if others := [name for each in found for name in each.others]:
         yield f"{len(others):,} more, such as {others[0]}, {'does' if len(others) == 1 else 'do'} not match."
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"

@@ -128,8 +128,8 @@ def _ingest(
         err.print(f"Interrupted. {folder} is unfinished; run the same command to continue.")
         raise typer.Exit(130) from None
     if known is not None:  # diagnostics of runs read earlier are not repeated
-        said = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
-        dataset = replace(dataset, diagnostics=said)
+        new = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
+        dataset = replace(dataset, diagnostics=new)
     print_diagnostics(dataset)
     out.print(tables.runs_table(dataset))
     err.print(f"Wrote {folder}: six frames.")

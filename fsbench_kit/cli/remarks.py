@@ -35,8 +35,8 @@ def print_unusable(diagnostics: pl.DataFrame) -> None:
 
     from fsbench_kit import tables
 
-    said = (pl.col("severity") == "error") | (pl.col("code") == "NAME_DOES_NOT_FIT")
-    for line in tables.remarks(diagnostics.filter(said)):
+    serious = (pl.col("severity") == "error") | (pl.col("code") == "NAME_DOES_NOT_FIT")
+    for line in tables.remarks(diagnostics.filter(serious)):
         err.print(line)
 
 

@@ -136,36 +136,36 @@ class Exploration:
 
     def options(self, state: State) -> Options:
         """Say what can be chosen, where each list depends on what is chosen in those before it."""
-        said: list[str] = []
+        messages: list[str] = []
         choices: dict[str, tuple[Choice, ...]] = {}
         frame = self._dataset.runs.lazy().filter(_COUNTS).select("run_id", *OF_RUNS).collect()
         for name in OF_RUNS:
             choices[name] = choices_of(frame, name)
-            state = keeping(state, name, choices[name], said)
+            state = keeping(state, name, choices[name], messages)
             frame = _among(frame, name, state.chosen(name))
         runs = tuple(state.chosen(name) for name in OF_RUNS)
         choices["factor"] = self._factors(*runs)
-        state = keeping_factor(state, choices["factor"], said)
+        state = keeping_factor(state, choices["factor"], messages)
         frame = self._figures(*runs, state.factor)
         choices["metrics"] = choices_of(frame, "metric")
-        state = keeping(state, "metrics", choices["metrics"], said)
+        state = keeping(state, "metrics", choices["metrics"], messages)
         frame = frame.filter(wanted(state.metrics or None))
         for name in dict.fromkeys((state.factor, *_telling(frame, state))):
             column = "level" if name == state.factor else name
             choices[name] = choices_of(frame, column)
-            state = keeping(state, name, choices[name], said)
+            state = keeping(state, name, choices[name], messages)
             frame = _among(frame, column, state.chosen(name))
         choices["by"] = tuple(
             Choice(name, number)
             for name in COORDINATES
             if name != state.factor and (number := frame[name].n_unique()) > 1
         )
-        state = keeping(state, "by", choices["by"], said)
+        state = keeping(state, "by", choices["by"], messages)
         choices["baseline"] = choices_of(frame, "level")
-        state = keeping(state, "baseline", choices["baseline"], said)
+        state = keeping(state, "baseline", choices["baseline"], messages)
         levels = frame.group_by(settings.CELL).agg(pl.col("level").n_unique())["level"]
         pairs = levels * (levels - 1) // 2 if state.all_pairs else levels - 1
-        return Options(state, tuple(said), choices, int(pairs.sum()))
+        return Options(state, tuple(messages), choices, int(pairs.sum()))
 
     def render(self, state: State, *, narrow: bool = False) -> View:
         """Show a state, or what is nearest to it, and say what of it could not be.
@@ -237,10 +237,10 @@ class Exploration:
 
 def _telling(frame: pl.DataFrame, state: State) -> list[str]:
     """Return the coordinates that tell the chosen cells apart, and those of which something is chosen."""
-    telling = {"operation", *tables.varying(frame), *(name for name, _ in state.where)}
+    distinguishing = {"operation", *tables.varying(frame), *(name for name, _ in state.where)}
     if state.metrics and frame["statistic"].n_unique() > 1:
-        telling.add("statistic")
-    return [name for name in COORDINATES if name in telling]
+        distinguishing.add("statistic")
+    return [name for name in COORDINATES if name in distinguishing]
 
 
 def _table(comparison: pl.DataFrame) -> tables.Table:

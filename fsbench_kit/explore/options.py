@@ -51,7 +51,7 @@ class Options:
     ----------
     state
         The state, without what cannot be chosen.
-    said
+    messages
         Sentences that say what was given up.
     choices
         The values of ``study``, ``tool``, ``factor``, ``metrics``, ``by``, ``baseline``, of the factor, and of
@@ -69,7 +69,7 @@ class Options:
     """
 
     state: State
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
     choices: Mapping[str, tuple[Choice, ...]]
     comparisons: int
 
@@ -86,25 +86,25 @@ def choices_of(frame: pl.DataFrame, column: str) -> tuple[Choice, ...]:
 _ORDERS: Final = {"operation": list(OPERATIONS), "metric": list(METRICS)}
 
 
-def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:
+def keeping(state: State, name: str, choices: Sequence[Choice], messages: list[str]) -> State:
     """Give up what was chosen of a column, of metrics, for panels or as baseline, and is not among the choices."""
     if name == "by":
-        kept = _kept("panels by", () if state.by is None else (state.by,), choices, said)
+        kept = _kept("panels by", () if state.by is None else (state.by,), choices, messages)
         return replace(state, by=str(kept[0]) if kept else None)
     if name == "metrics":
-        kept = _kept("metric", state.metrics, choices, said)
+        kept = _kept("metric", state.metrics, choices, messages)
         return replace(state, metrics=tuple(map(str, kept)))
     if name == "baseline":
         chosen = () if state.baseline is None else (state.baseline,)
         if chosen and state.all_pairs:
-            said.append(f"All pairs of levels are compared, so {_named('baseline', chosen)} was dropped.")
+            messages.append(f"All pairs of levels are compared, so {_named('baseline', chosen)} was dropped.")
             return replace(state, baseline=None)
-        kept = _kept("baseline", chosen, choices, said)
+        kept = _kept("baseline", chosen, choices, messages)
         return replace(state, baseline=str(kept[0]) if kept else None)
-    return state.choosing(name, _kept(name, state.chosen(name), choices, said))
+    return state.choosing(name, _kept(name, state.chosen(name), choices, messages))
 
 
-def _kept(name: str, chosen: Sequence[Value], choices: Sequence[Choice], said: list[str]) -> list[Value]:
+def _kept(name: str, chosen: Sequence[Value], choices: Sequence[Choice], messages: list[str]) -> list[Value]:
     """Return those of the chosen values that can be chosen; say which cannot.
 
     A number can have been chosen as its text, by a parameter file for example.
@@ -112,7 +112,7 @@ def _kept(name: str, chosen: Sequence[Value], choices: Sequence[Choice], said: l
     known = {_same(choice.value): choice.value for choice in choices}
     lost = [value for value in chosen if _same(value) not in known]
     if lost:
-        said.append(f"{_named(name, lost)} does not occur in the selection and was dropped.")
+        messages.append(f"{_named(name, lost)} does not occur in the selection and was dropped.")
     return [known[_same(value)] for value in chosen if _same(value) in known]
 
 
@@ -120,12 +120,14 @@ def _same(value: Value) -> str | None:
     return None if value is None else str(value)
 
 
-def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> State:
+def keeping_factor(state: State, choices: Sequence[Choice], messages: list[str]) -> State:
     """Take another factor where nothing is known of the one that is chosen, and say so."""
     if any(choice.value == state.factor for choice in choices) or not choices:
         return state
     best = next((choice for choice in choices if choice.count > 1), choices[0])
-    said.append(f"{_named('factor', [state.factor])} is unknown for these runs; {best.value} is compared instead.")
+    messages.append(
+        f"{_named('factor', [state.factor])} is unknown for these runs; {best.value} is compared instead."
+    )
     return replace(state, factor=str(best.value))
 
 

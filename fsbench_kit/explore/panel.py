@@ -257,8 +257,8 @@ class Panel:
             self._offer()
         finally:
             self._following = False
-        said = "".join(f"<p>{escape(one_line(sentence))}</p>" for sentence in self.view.options.said)
-        self._finding.value = f'<div role="status">{said}{_found(self.view)}</div>'
+        messages = "".join(f"<p>{escape(one_line(sentence))}</p>" for sentence in self.view.options.messages)
+        self._finding.value = f'<div role="status">{messages}{_found(self.view)}</div>'
         self._chart.outputs = _outputs(self.view)
         self._keep.description = _DROP if two else _KEEP
         self._place_beside.layout.display = None if two else "none"

@@ -65,7 +65,7 @@ def effects_of_trend(found: Trend) -> list[Effect]:
     ):
         own = found.changes.filter(*(pl.col(column).eq_missing(row[column]) for column in CELL)).to_dicts()
         own.sort(key=lambda change: found.levels.index(change["since"]))
-        told = [(f"since {one_line(change['since'])}", change) for change in own]
+        changes = [(f"since {one_line(change['since'])}", change) for change in own]
         last = own[-1] if own else {"ci_low": None, "ci_high": None}
         rows.append(
             {
@@ -73,10 +73,10 @@ def effects_of_trend(found: Trend) -> list[Effect]:
                 "effect": f"{name}, over {one_line(row['factor'])}",
                 "shown": "; ".join(
                     f"{since} {with_interval(of['ratio'], of['ci_low'], of['ci_high'])} {of['verdict']}"
-                    for since, of in told
+                    for since, of in changes
                 )
                 or _SAME,
-                "verdict": "; ".join(f"{since} {of['verdict']}" for since, of in told) or _SAME,
+                "verdict": "; ".join(f"{since} {of['verdict']}" for since, of in changes) or _SAME,
                 **{name: last[name] for name in ("ci_low", "ci_high")},
             }
         )

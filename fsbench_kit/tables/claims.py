@@ -83,12 +83,12 @@ def audit_summary(audit: pl.DataFrame) -> str:
     'Of 1 claim: 1 contradicted'
     """
     counts = dict(audit["verdict"].value_counts().rows())
-    said = ", ".join(
+    text = ", ".join(
         f"{counts[verdict]} {words}" for verdict, words in _VERDICTS_OF_CLAIMS.items() if verdict in counts
     )
     replicated = audit.filter(evidence="replicated").height
     return (
-        f"Of {counted(audit.height, 'claim')}: {said}. "
+        f"Of {counted(audit.height, 'claim')}: {text}. "
         f"Runs that were repeated and printed one by one stand behind {replicated or 'none'} of them."
     )
 
@@ -111,15 +111,15 @@ def audit_findings(audit: pl.DataFrame, most: int = 4) -> list[str]:
     """
     wrong = audit.filter(verdict="contradicted")
     claims = f"of {counted(audit.height, 'claim')}"
-    said = f"The figures contradict {wrong.height or 'none'} {claims}"
+    text = f"The figures contradict {wrong.height or 'none'} {claims}"
     another_size = pl.col("size").is_in(["understated", "overstated", "mixed"])
     if other := audit.filter(another_size, verdict="direction only").height:
-        said += f", and {other} of the others {'states' if other == 1 else 'state'} another size than they give"
+        text += f", and {other} of the others {'states' if other == 1 else 'state'} another size than they give"
     repeated = audit.filter(evidence="replicated").height or "None"
     rests = "rests" if repeated in (1, "None") else "rest"
     examples = wrong.unique("study", keep="first", maintain_order=True).head(most)
     return [
-        f"{said}. {repeated} {rests} on repeated runs that were printed one by one.",
+        f"{text}. {repeated} {rests} on repeated runs that were printed one by one.",
         *(
             one_line(f'"{row["says"]}" ({row["study"]})') + f": {_in_line(row['reason'])}"
             for row in examples.iter_rows(named=True)

@@ -60,8 +60,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
     rows = ordered(comparison)
-    told = varying(rows)
-    names = [name for name in told if name != "operation" or not _follows_from_pattern(rows, told)]
+    differing = varying(rows)
+    names = [name for name in differing if name != "operation" or not _follows_from_pattern(rows, differing)]
     baselines, levels = in_order(rows["baseline"]), in_order(rows["level"])
     two = len(baselines) == len(levels) == 1
     footnotes = Footnotes(rows["footnotes"])
@@ -109,7 +109,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
             )
         )
     return Table(
-        _caption(rows, told),
+        _caption(rows, differing),
         columns,
         tuple(groups),
         footnotes.texts,

@@ -80,11 +80,11 @@ def reading_findings(dataset: Dataset) -> list[str]:
         .agg(pl.len().alias("times"), pl.col("message").first())
         .sort("severity", "times", descending=[False, True], maintain_order=True)
     )
-    told = [
-        message(said) + (f" And {times - 1:,} more like it." if times > 1 else "")
-        for times, said in kinds.select("times", "message").rows()
+    several = [
+        message(text) + (f" And {times - 1:,} more like it." if times > 1 else "")
+        for times, text in kinds.select("times", "message").rows()
     ]
-    return [first, *told, contents(dataset)]
+    return [first, *several, contents(dataset)]
 
 
 def failed_runs(dataset: Dataset) -> list[str]:

@@ -14,7 +14,7 @@ from fsbench_kit.model.parsing import parse
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
 from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
-from fsbench_kit.tables.verdicts import DECIDED, brief, in_times, names_of, sentence, tells_operation
+from fsbench_kit.tables.verdicts import DECIDED, brief, in_times, names_of, names_operation, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,21 +49,22 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
         return summary(rows)
     names = varying(rows)
     decided = rows.filter(pl.col("verdict").is_in(DECIDED))
-    said = list(_named(decided, names, most, "with a verdict"))
-    if not said:
+    sentences = list(_named(decided, names, most, "with a verdict"))
+    if not sentences:
         single = rows.drop_nulls("break_even_cv")
         comparable = single.filter(verdict="single runs")
-        said = list(_named(single if comparable.is_empty() else comparable, names, most, "from single runs"))
+        sentences = list(_named(single if comparable.is_empty() else comparable, names, most, "from single runs"))
     tallied = []
     for _, between in rows.group_by("baseline", "level", maintain_order=True):
         of_verdicts = [between.filter(verdict=verdict) for verdict in _SAYS]
-        told = [say(of, names) for say, of in zip(_SAYS.values(), of_verdicts, strict=True) if not of.is_empty()]
-        said += told
-        if max(map(len, of_verdicts)) < between.height:  # or it is told already
+        others = [say(of, names) for say, of in zip(_SAYS.values(), of_verdicts, strict=True) if not of.is_empty()]
+        sentences += others
+        if max(map(len, of_verdicts)) < between.height:  # or it is there already
             tallied.append(between)
     if tallied:
-        said += [text for text in summary(pl.concat(tallied)) if text not in said]  # a single effect is, mostly
-    return said
+        # a single effect is there already, as a rule
+        sentences += [text for text in summary(pl.concat(tallied)) if text not in sentences]
+    return sentences
 
 
 _ASKED: Final = (
@@ -119,7 +120,7 @@ def _together(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    label = cell_label(row, [name for name in names if name != "operation" or not tells_operation(row)])
+    label = cell_label(row, [name for name in names if name != "operation" or not names_operation(row)])
     return f"{label}: {brief(row)}" if label else brief(row)
 
 
@@ -136,12 +137,12 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"These runs do not show whether {level} or {baseline} is better in {_cells(rows, names)}"
+    text = f"These runs do not show whether {level} or {baseline} is better in {_cells(rows, names)}"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or (widest := max(ends.to_list())) > _SAYS_LITTLE:
-        return f"{said}."
+        return f"{text}."
     apart = f"a factor of {ratio_text(widest)}" if in_times(widest) else percent(widest - 1)
-    return f"{said}; they differ by {apart} at most."
+    return f"{text}; they differ by {apart} at most."
 
 
 _SAYS_LITTLE: Final = 5
@@ -153,14 +154,14 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     withheld = set(codes("no ratio", "verdict withheld"))
     counts = Counter(code for reasons in rows["reasons"] for code in reasons if code in withheld)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"{level} and {baseline} cannot be compared in {counted(rows.height, 'effect')}"
+    text = f"{level} and {baseline} cannot be compared in {counted(rows.height, 'effect')}"
     if not counts:
-        return f"{said}."
+        return f"{text}."
     code, number = counts.most_common(1)[0]
     meaning = REASONS[code].meaning
     differ = _what_differs(rows.filter(pl.col("reasons").list.contains(code)))
     why = differ or f"{meaning[:1].lower()}{meaning[1:]}"
-    return f"{said}{'' if number == rows.height else f', in {number:,} of them'} because {why}"
+    return f"{text}{'' if number == rows.height else f', in {number:,} of them'} because {why}"
 
 
 def _what_differs(rows: pl.DataFrame) -> str | None:
@@ -227,9 +228,9 @@ def summary(comparison: pl.DataFrame) -> list[str]:
             sentences.append(sentence(first))
             continue
         count = Counter(between["verdict"])
-        said = [f"{text} in {count[verdict]}" for verdict, text in _TALLY.items() if verdict in count]
+        counts = [f"{text} in {count[verdict]}" for verdict, text in _TALLY.items() if verdict in count]
         groups = " against ".join(names_of(first))
-        sentences.append(f"{groups}, {counted(between.height, 'effect')}: {', '.join(said)}.")
+        sentences.append(f"{groups}, {counted(between.height, 'effect')}: {', '.join(counts)}.")
     return sentences
 
 

@@ -151,7 +151,7 @@ class Table:
         return shown | ({TABLE_MIME: json.dumps(files, ensure_ascii=False)} if files else {})
 
     def _repr_html_(self) -> str:
-        return self._said_once()._first()._as_html()
+        return self._without_repetition()._first()._as_html()
 
     def _first(self) -> Table:
         """Return the first rows of each group of a table that is too long for a page."""
@@ -166,20 +166,20 @@ class Table:
         caption = f"{self.caption}; {shown:,} of {height:,} rows, the first{of_each}"
         return replace(self, caption=caption, groups=groups)
 
-    def _said_once(self) -> Table:
+    def _without_repetition(self) -> Table:
         """Return a long table whose caption says what all rows have in common, instead of a column."""
         rows = [row for group in self.groups for row in group.rows]
         if len(rows) <= LONG or len(set(rows)) == 1:
             return self
         alike = [len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
-        said = [f"{c.head} {cell}" for c, cell, same in zip(self.columns, rows[0], alike, strict=True) if same]
+        shared = [f"{c.head} {cell}" for c, cell, same in zip(self.columns, rows[0], alike, strict=True) if same]
 
         def differing(cells: Iterable[Any]) -> tuple[Any, ...]:
             return tuple(cell for cell, same in zip(cells, alike, strict=True) if not same)
 
         return replace(
             self,
-            caption=f"{self.caption}; in all rows: {', '.join(said)}" if said else self.caption,
+            caption=f"{self.caption}; in all rows: {', '.join(shared)}" if shared else self.caption,
             columns=differing(self.columns),
             groups=tuple(Group(group.head, tuple(map(differing, group.rows))) for group in self.groups),
         )
@@ -235,7 +235,7 @@ class Table:
                 if group.rows:
                     yield from [Text(group.head, style="italic")] if group.head is not None else []
                     for shared, block in _blocks(group, above):
-                        yield from [Text(said)] if (said := _with_heads(heads, shared)) else []
+                        yield from [Text(text)] if (text := _with_heads(heads, shared)) else []
                         yield self._grid([row[above:] for row in block], fitting, gap)
             yield Text()
         yield from map(Text, self.legend)

@@ -62,8 +62,8 @@ def pivot_table(
     footnotes = Footnotes(frame["footnotes"])
 
     def cell(row: dict[str, Any]) -> str:
-        said = (interval_text(row), verdict_text(row["verdict"]), footnotes.marks(row["footnotes"]))
-        return " ".join(filter(None, said))
+        parts = (interval_text(row), verdict_text(row["verdict"]), footnotes.marks(row["footnotes"]))
+        return " ".join(filter(None, parts))
 
     blocks = []
     for head, block in _split(frame, over):

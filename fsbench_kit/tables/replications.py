@@ -12,7 +12,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
-from fsbench_kit.tables.verdicts import replicated, tells_operation
+from fsbench_kit.tables.verdicts import names_operation, replicated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         _pair("n_candidate", "n_baseline", " and ").alias("runs"),
     )
     names = varying_in_replication(effects)
-    told = [name for name in ("ratio of", "runs") if effects[name].drop_nulls().n_unique() > 1]
+    varying_facts = [name for name in ("ratio of", "runs") if effects[name].drop_nulls().n_unique() > 1]
     rows = sorted(effects.iter_rows(named=True), key=lambda row: row["direction"] == _NOT_RUN)
     notes = [list(_notes(row)) for row in rows]
     footnotes = Footnotes(notes)
@@ -55,7 +55,7 @@ def replication_table(found: pl.DataFrame) -> Table:
             Column(name.replace("_", " "), "right" if effects[name].dtype.is_integer() else "left")
             for name in names
         ),
-        *map(Column, told),
+        *map(Column, varying_facts),
         Column("published [rounding]"),
         Column("replicated [95 % CI]"),
         Column("one more like the published"),
@@ -69,7 +69,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         groups.setdefault(f"{head}, not run again" if row["direction"] == _NOT_RUN else head, []).append(
             (
                 *(cell_text(name, row[name]) or NOTHING for name in names),
-                *(row[name] or NOTHING for name in told),
+                *(row[name] or NOTHING for name in varying_facts),
                 with_interval(row["published_ratio"], row["published_low"], row["published_high"]),
                 with_interval(row["ratio"], row["ci_low"], row["ci_high"]),
                 NOTHING
@@ -81,7 +81,7 @@ def replication_table(found: pl.DataFrame) -> Table:
             )
         )
     return Table(
-        f"Published and replicated ratios ({_in_common(effects, names, told)})" if groups else NO_RATIO,
+        f"Published and replicated ratios ({_in_common(effects, names, varying_facts)})" if groups else NO_RATIO,
         columns,
         tuple(Group(head, tuple(of)) for head, of in groups.items()),
         footnotes.texts,
@@ -98,7 +98,7 @@ def _notes(row: Mapping[str, Any]) -> Iterator[str]:
     yield from (note if row["direction"] == _NOT_RUN else f"Replication: {note}" for note in row["notes"])
 
 
-def _in_common(effects: pl.DataFrame, names: list[str], told: list[str]) -> str:
+def _in_common(effects: pl.DataFrame, names: list[str], varying_facts: list[str]) -> str:
     """Name what all effects have in common."""
     row = effects.row(0, named=True)
     cell = cell_label(row, [name for name in _CELL if name not in (*names, _OF_SCALE)])
@@ -108,8 +108,8 @@ def _in_common(effects: pl.DataFrame, names: list[str], told: list[str]) -> str:
             None,
             (
                 cell,
-                one_line(row["ratio of"]) if "ratio of" not in told else "",
-                f"{runs[0]} runs" if "runs" not in told and len(runs) else "",
+                one_line(row["ratio of"]) if "ratio of" not in varying_facts else "",
+                f"{runs[0]} runs" if "runs" not in varying_facts and len(runs) else "",
             ),
         )
     )
@@ -186,9 +186,9 @@ _JUDGED: Final = ("same", "opposite", "no difference")
 
 
 def _finding(row: Mapping[str, Any], names: list[str]) -> str:
-    said = replicated({**row, "factor": "filesystem"})
-    untold = [name for name in names if name != "operation" or not tells_operation(row)]
-    return f"{cell}: {said}" if (cell := cell_label(row, untold)) else said
+    text = replicated({**row, "factor": "filesystem"})
+    others = [name for name in names if name != "operation" or not names_operation(row)]
+    return f"{cell}: {text}" if (cell := cell_label(row, others)) else text
 
 
 def reproduced_findings(counts: pl.DataFrame) -> list[str]:
@@ -241,7 +241,7 @@ def came_out(judged: int, same: int, size: int) -> str:
 
 
 def _listed(total: Mapping[str, int], words: Mapping[str, str]) -> str:
-    return ", ".join(f"{total[name]} {said}" for name, said in words.items() if total[name])
+    return ", ".join(f"{total[name]} {text}" for name, text in words.items() if total[name])
 
 
 def reproduced_table(counts: pl.DataFrame) -> Table:
@@ -442,10 +442,10 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
 
 def _machine(dataset: Dataset) -> list[str]:
     """Name what the machine of some runs is, as far as all of them tell the same."""
-    told = (
+    values_of = (
         dataset.settings.filter(pl.col("key").is_in(_OF_A_MACHINE)).group_by("key").agg(pl.col("value").unique())
     )
-    known = {key: one_line(values[0]) for key, values in told.rows() if len(values) == 1}
+    known = {key: one_line(values[0]) for key, values in values_of.rows() if len(values) == 1}
     processors = " × ".join(known[key] for key in ("cpus", "cpu") if key in known)
     memory = known.get("memory", "")
     return [

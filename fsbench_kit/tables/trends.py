@@ -70,13 +70,13 @@ def trend_findings(found: Trend, most: int = 5) -> list[str]:
     rows = found.changes.head(most)
     factor = one_line(found.course["factor"][0]).replace("_", " ")
     of = "" if factor == DATE else f"{factor} "
-    said = [
+    sentences = [
         f"Since {of}{one_line(row['since'])}, {name} {changed(row)}"
         for name, row in zip(effect_names(rows, found.course), rows.iter_rows(named=True), strict=True)
     ]
     if (more := found.changes.height - rows.height) > 0:
-        said.append(f"The runs show {counted(more, 'more change')}.")
-    return said or [
+        sentences.append(f"The runs show {counted(more, 'more change')}.")
+    return sentences or [
         f"The runs show no change from {of}{one_line(found.levels[0])} to {one_line(found.levels[-1])}."
     ]
 

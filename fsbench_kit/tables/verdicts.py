@@ -97,7 +97,7 @@ def _words(row: Mapping[str, Any]) -> _Words:
 def _doing(row: Mapping[str, Any]) -> _Words:
     """Return the words of a row with the verb of its operation: ``deletes files 10 % faster than``."""
     words = _words(row)
-    if not tells_operation(row):
+    if not names_operation(row):
         return words
     operation = OPERATIONS[row["operation"]]
     what = "files" if row["metric"] == "file_rate" else ""
@@ -109,7 +109,7 @@ def _doing(row: Mapping[str, Any]) -> _Words:
     return of_time._replace(task=f" to {bare} and sync" if synced else f" to {bare}")
 
 
-def tells_operation(row: Mapping[str, Any]) -> bool:
+def names_operation(row: Mapping[str, Any]) -> bool:
     """Whether the `sentence` of a row has a verb for its operation, which then needs no other name."""
     operation = OPERATIONS.get(row["operation"])
     return operation is not None and operation.verb is not None and row["metric"] in _RATES | _TIMES
@@ -127,7 +127,7 @@ def replicated(row: Mapping[str, Any]) -> str:
     return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}; {theirs})."
 
 
-def _told(words: _Words, ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
+def _than(words: _Words, ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
     """Say a ratio beside the other group, and from where to where it may lie, both in one way."""
     times = in_times(ratio, low, high)
     reach = "" if low is None or high is None else words.reach(low, high, times=times)
@@ -191,7 +191,7 @@ def changed(row: Mapping[str, Any]) -> str:
     )
     earliest, latest = one_line(row["earliest"]), one_line(row["latest"])
     place = "" if earliest == latest else f"; it may have come with any {factor} from {earliest} to {latest}"
-    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    than, reach = _than(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}{_unless_usual(row)}; " if reach else ""
     besides = f" There is no verdict: {' '.join(row['footnotes'])}" if row["verdict"] not in DECIDED else ""
     return f"{words.verb} {than} before ({reach}{evidence}{place}).{besides}"
@@ -218,7 +218,7 @@ def _decided(row: Mapping[str, Any]) -> str:
     if row["ratio"] is None:
         than = words.than(row["rounding_low"])
         return f"{level} {words.verb} at least {than} {baseline}{words.task} ({_evidence(row)}; a bound)."
-    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    than, reach = _than(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}{_unless_usual(row)}; " if reach else ""
     return f"{level} {words.verb} {than} {baseline}{words.task} ({reach}{_evidence(row)})."
 
@@ -251,10 +251,10 @@ def _equivalent(row: Mapping[str, Any]) -> str:
     margin, low, high = percent(row["margin"] - 1), row["ci_low"], row["ci_high"]
     if low is None or low <= 1 <= high or in_times(low, high):
         reach = "" if low is None else f"{words.reach(low, high)}; "
-        said = f"{level} {words.verb} {words.same} {baseline}{words.task}, within the margin of {margin}"
-        return f"{said} ({reach}{_evidence(row)})."
-    said = f"{words.reach(low, high)} {words.more}{words.noun}"
-    than = f"{level} {words.verb} {said} than {baseline}{words.task}"
+        text = f"{level} {words.verb} {words.same} {baseline}{words.task}, within the margin of {margin}"
+        return f"{text} ({reach}{_evidence(row)})."
+    text = f"{words.reach(low, high)} {words.more}{words.noun}"
+    than = f"{level} {words.verb} {text} than {baseline}{words.task}"
     return f"{than}, within the {margin} that count as equal ({_evidence(row)})."
 
 
@@ -265,7 +265,7 @@ def _open(row: Mapping[str, Any]) -> str:
         return _bound(row)
     low, high = row["ci_low"], row["ci_high"]
     ends = (low, high) if row["prediction_low"] is None else (row["prediction_low"], row["prediction_high"])
-    than, reach = _told(words, row["ratio"], *ends)
+    than, reach = _than(words, row["ratio"], *ends)
     measured = f"{level} {words.past} {than} {baseline}{words.task}"
     if row["break_even_cv"] is not None:
         vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
@@ -281,8 +281,8 @@ def _open(row: Mapping[str, Any]) -> str:
         times = in_times(low, high)
         lowest = ratio_text(low) if times else words.short(low, times=False)
         anywhere = f"{lowest} to {words.than(high, times=times)} {baseline}"
-        said = f"{level} may {words.bare} anywhere from {anywhere}{words.task} ({_evidence(row)})"
-        return f"{said}: these runs do not show which is better."
+        text = f"{level} may {words.bare} anywhere from {anywhere}{words.task} ({_evidence(row)})"
+        return f"{text}: these runs do not show which is better."
     measured = f"{measured} ({reach}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:
         return f"{measured}, but two {row['over']} are too few for a verdict."
@@ -323,7 +323,7 @@ def brief(row: Mapping[str, Any]) -> str:
 
 def _withheld(row: Mapping[str, Any]) -> str:
     words, (level, baseline) = _doing(row), names_of(row)
-    than, reach = _told(words, row["ratio"], row["ci_low"], row["ci_high"])
+    than, reach = _than(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}; " if reach else ""
     return f"{level} {words.past} {than} {baseline}{words.task} ({reach}{_evidence(row)}"
 

@@ -4,12 +4,12 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from fsbench_kit.charts.style import captions, panels, told_apart
+from fsbench_kit.charts.style import captions, distinguished, panels
 
 
 def test_a_filesystem_has_the_same_colour_everywhere() -> None:
     def colours(*levels: str) -> dict[str, str]:
-        scale = told_apart(levels)["color"].to_dict()["scale"]
+        scale = distinguished(levels)["color"].to_dict()["scale"]
         return dict(zip(scale["domain"], scale["range"], strict=True))
 
     assert colours("xfs", "ext4")["ext4"] == colours("ext4", "zfs", "mine")["ext4"] == colours("EXT4")["EXT4"]
@@ -27,7 +27,7 @@ def test_a_long_head_of_a_panel_is_broken_at_its_commas() -> None:
 
 
 def test_a_legend_of_many_levels_is_no_wider_than_a_page() -> None:
-    few, many = (told_apart([f"fs{n:02}" for n in range(number)])["color"]["legend"] for number in (6, 40))
+    few, many = (distinguished([f"fs{n:02}" for n in range(number)])["color"]["legend"] for number in (6, 40))
     assert few["columns"] is alt.Undefined
     assert many["columns"] > 1
     assert many["columns"] * 4 * 8 < 330  # a phone's width: names of four letters

@@ -132,7 +132,7 @@ def test_what_cannot_be_any_more_is_given_up_and_that_is_said(
 ) -> None:
     options = exploration.options(state)
     assert options.state == kept
-    assert [sentence.startswith(said or "-") for sentence in options.said] == [True] * (said is not None)
+    assert [sentence.startswith(said or "-") for sentence in options.messages] == [True] * (said is not None)
 
 
 def test_a_view_shows_the_ratios_of_what_is_chosen(exploration: Exploration) -> None:
