@@ -149,7 +149,7 @@ def test_that_the_runs_of_a_level_failed_is_said(root: Path, tmp_path: Path) -> 
             ["--baseline", "ext5"],
             "'ext5' is not a filesystem of these runs\nDid you mean ext4? The choices are: ext4, xfs.",
         ),
-        (["--factor", "moon"], "no moon is known of these runs"),
+        (["--factor", "moon"], "no moon is known for these runs"),
         (["--factor", "tool_version"], "these runs have no two levels of tool_version"),
         (["--metric", "speed"], "'speed' is not a metric"),
         (["--to", "x.docx"], "cannot write a table as '.docx'"),

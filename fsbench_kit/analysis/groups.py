@@ -223,7 +223,7 @@ _NOT_COMPARED: Final = ("source", "start", "end", "sha256", "exit_code")
 def no_factor(dataset: Dataset, factor: str) -> RequestError:
     """Return the error that no run has a value of a factor, with a similar name."""
     return RequestError(
-        f"no {factor} is known of these runs",
+        f"no {factor} is known for these runs",
         hint=_meant(dataset, factor) or "Name a column of their table, or a setting, as the factor.",
     )
 

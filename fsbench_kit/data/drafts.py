@@ -207,18 +207,14 @@ def _proposals(runs: Sequence[_Run], names: Sequence[str]) -> list[Proposal]:
     files = [PurePath(file) for file in dict.fromkeys(run.file for run in runs)]
     if not names:
         return proposed_for_each(files)
-    said = [[(path, NameTemplate(name).read(path)) for path in files] for name in names]
-    return [
-        Proposal(
-            name,
-            [
-                (path.as_posix(), {key: str(value) for key, value in named.facts.items()})
-                for path, named in of_name
-                if named is not None
-            ],
-        )
-        for name, of_name in zip(names, said, strict=True)
-    ]
+    return [Proposal(name, list(_examples(NameTemplate(name), files))) for name in names]
+
+
+def _examples(template: NameTemplate, files: Sequence[PurePath]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield what a template reads in each name that it fits."""
+    for path in files:
+        if (named := template.read(path)) is not None:
+            yield path.as_posix(), {key: str(value) for key, value in named.facts.items()}
 
 
 def _by_name(templates: Sequence[NameTemplate], run: _Run) -> str | None:

@@ -585,7 +585,7 @@ def test_a_level_that_is_none_has_the_article_of_its_factor() -> None:
             {"baseline": "ext5"},
             "'ext5' is not a filesystem of these runs\nDid you mean ext4? The choices are: ext4, xfs.",
         ),
-        ({"factor": "direct"}, "no direct is known of these runs"),
+        ({"factor": "direct"}, "no direct is known for these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
         ({"metrics": "file_rate"}, "no run has a figure of file_rate\n"),
         ({"metrics": ["bytes"]}, "neither more nor less of 'bytes' is better"),

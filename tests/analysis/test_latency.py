@@ -114,7 +114,7 @@ def test_without_any_distribution_the_error_says_how_to_get_one(root: Path) -> N
     ("asked", "said"),
     [
         ({"metric": "latencyy"}, "'latencyy' is not a latency.*Did you mean latency?"),
-        ({"factor": "filesytem"}, "no filesytem is known of these runs.*Did you mean filesystem?"),
+        ({"factor": "filesytem"}, "no filesytem is known for these runs.*Did you mean filesystem?"),
     ],
 )
 def test_a_factor_or_a_metric_that_is_mistyped_is_named(root: Path, asked: dict[str, str], said: str) -> None:

@@ -74,7 +74,7 @@ WRONG = {
     "repeats --cv 5 --half-width 0": "a half width of 0 cannot be planned for",
     "repeats --cv nope --margin 5%": "'nope' is not a percentage; write 5%",
     "repeats --cv 5 --margin 0.95": "a margin of 0.95 is not a number above 1; write 1.05 for 5 %",
-    "repeats unnamed --factor colour": "no colour is known of these runs",
+    "repeats unnamed --factor colour": "no colour is known for these runs",
     "read study": '"titel" in [study] is not a known key. Did you mean title?',
     "repeats unnamed": "fsbench repeats unnamed --names 'xfs_{round}.txt'",
     "audit -": "-: No such file or directory",
