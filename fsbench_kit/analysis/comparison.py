@@ -17,7 +17,16 @@ from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimates import CompareOptions, Estimates
 from fsbench_kit.analysis.estimation import estimate
-from fsbench_kit.analysis.groups import Groups, against, comparable, failed_beside, groups_of, in_groups, paired
+from fsbench_kit.analysis.groups import (
+    Groups,
+    against,
+    all_ok,
+    comparable,
+    failed_beside,
+    groups_of,
+    in_groups,
+    paired,
+)
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes, judged
@@ -206,7 +215,7 @@ def compare(
     groups = groups_of(measurements, factor, baseline, with_what=with_what, include_failed=include_failed)
     design = Design(groups, Evidence(dataset, factor))
     remarks = check(design)
-    if not include_failed and not (dataset.runs["status"] == "ok").all():
+    if not include_failed and not all_ok(dataset):
         failed = failed_beside(measurements, dataset, factor, metrics, where=where)
         one, several = "1 failed or partial run of {} was", "{} failed or partial runs of {} were"
         _left_out(groups, failed, remarks, f"{one} left out.", f"{several} left out.")
@@ -289,7 +298,7 @@ def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: CompareOptions) -> pl.DataFrame:
     """Return the table with the columns of `COLUMNS`."""
     baseline, candidate = groups.of("baseline"), groups.of("candidate", "level", "n", "averaged_over")
-    rows = baseline.select(
+    rows = baseline.select_seq(
         *CELL,
         "unit",
         pl.col("metric").replace_strict(_BETTER).alias("better"),
@@ -304,13 +313,13 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         **design.columns(baseline.height, estimates.remarks).to_dict(),
     )
     higher = pl.col("better") == "higher"
-    found = judged(rows, (design, estimates.remarks), 1 - options.confidence).with_columns(
+    found = judged(rows, (design, estimates.remarks), 1 - options.confidence).with_columns_seq(
         margin=pl.lit(options.margin),
         n_for=pl.when(higher).then("above").otherwise("below"),
         n_against=pl.when(higher).then("below").otherwise("above"),
     )
     as_found = found.schema
-    return found.select(COLUMNS.keys()).cast(
+    return found[list(COLUMNS)].cast(
         {name: kind for name, kind in COLUMNS.items() if as_found[name] != kind}
     )
 

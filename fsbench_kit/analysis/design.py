@@ -96,7 +96,7 @@ class Design:
         runs = every.insert_column(0, pl.Series("set", sets)).unique(["set", "run_id"], maintain_order=True)
         # A log may state only one of the two times.
         length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
-        return runs.with_columns(
+        return runs.with_columns_seq(
             start=pl.coalesce("started_at", pl.col("ended_at") - length),
             end=pl.coalesce("ended_at", pl.col("started_at") + length),
         )
@@ -104,7 +104,7 @@ class Design:
     @cached_property
     def units(self) -> pl.DataFrame:
         """The runs of each pair that take part, and their units: see `fsbench_kit.analysis.units.in_units`."""
-        sets = self.pairs.select(ROLES).to_numpy().ravel()
+        sets = self.pairs[list(ROLES)].to_numpy().ravel()
         sizes = np.bincount(self.members["set"].to_numpy(), minlength=self._of_set.size)
         place, of = ranges(sizes.cumsum() - sizes, sizes, sets)
         pair, role = pl.Series("pair", of // 2), pl.Series("role", of % 2, dtype=pl.Int32)
@@ -174,7 +174,8 @@ class Design:
     @property
     def operations(self) -> pl.DataFrame:
         """The operations of each group, with ``metric`` and ``set``, the number of its set of runs."""
-        of_groups = self.groups.table.select("group", "metric", "operation", set=pl.Series(self._set_of_group))
+        number = pl.Series("set", self._set_of_group)
+        of_groups = self.groups.table[["group", "metric", "operation"]].hstack([number])
         if self.groups.alike("operation").all():
             return of_groups
         several = self.groups.measurements.select("group", "operation").unique(maintain_order=True)  # of a sum

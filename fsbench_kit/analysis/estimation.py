@@ -80,7 +80,7 @@ def estimate(design: Design, without_ratio: pl.Series, options: CompareOptions) 
     found.put_ratios(runs)
     found.put(_where(usable), estimand="ratio of geometric means")
 
-    averaged = groups.table["averaged_over"].fill_null(1).to_numpy()
+    averaged = np.nan_to_num(groups.table["averaged_over"].cast(pl.Float64).to_numpy(), nan=1.0)
     k_a, k_b = (averaged[groups.pairs[role].to_numpy()] for role in ROLES)
     of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
     found.remarks.because(_where(usable & (fewest == 1) & ~of_means), ONE_RUN)

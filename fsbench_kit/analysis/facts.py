@@ -52,7 +52,7 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     """
     of_runs = known(dataset)
     if dataset.runs["target"].count():
-        targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
+        targets = dataset.runs.select_seq("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
         of_runs = pl.concat([of_runs, targets])
     values = pl.col("value")
     alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
@@ -66,7 +66,7 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     of_runs = pl.concat([of_runs.filter(pl.col("key") != "mount_options"), _mounts(of_runs)])
     kinds = {key: _kind(key) for key in of_runs["key"].unique()}
     memory = of_runs.filter(key="memory")["value"].unique().sort().to_list()
-    return of_runs.with_columns(
+    return of_runs.with_columns_seq(
         kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String),
         value=pl.when(pl.col("key") == "memory").then(values.replace(_near(memory))).otherwise(values),
     ).filter(pl.col("kind") != "label")

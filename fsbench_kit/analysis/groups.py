@@ -79,7 +79,8 @@ class Groups:
     def having(self, *which: pl.Expr) -> Bools:
         """Return which groups have a measurement that satisfies the given expressions."""
         found = np.zeros(self.table.height, dtype=np.bool_)
-        found[self.measurements.select(pl.col("group").filter(*which)).to_series().to_numpy()] = True
+        satisfy = self.measurements.select(pl.all_horizontal(*which)).to_series()
+        found[self.measurements["group"].filter(satisfy).to_numpy()] = True
         return found
 
     def alike(self, column: str) -> Bools:
@@ -200,7 +201,7 @@ def comparable(
         If the factor, a value of ``where`` or all of the metrics are not in the data, or if a metric is unknown.
     """
     every = cells(dataset, factor, where, without=_NOT_COMPARED)
-    figures = every if include_failed else every.filter(pl.col("status") == "ok")
+    figures = every if include_failed or all_ok(dataset) else every.filter(pl.col("status") == "ok")
     measurements = figures.filter(wanted(metrics, _metrics(figures)))
     if _any_measured(measurements):
         return _across_studies(measurements)
@@ -214,6 +215,11 @@ def comparable(
             hint="Choose less: each value occurs, but not with all the others.",
         )
     raise no_factor(dataset, factor)
+
+
+def all_ok(dataset: Dataset) -> bool:
+    """Return whether no run of a dataset failed or is partial."""
+    return bool((dataset.runs["status"] == "ok").all())
 
 
 _NOT_COMPARED: Final = ("source", "start", "end", "sha256", "exit_code")
@@ -313,7 +319,7 @@ def groups_of(
     measured = measurements.filter(~UNMEASURED)
     run = measured["run_id"].hash().to_numpy()
     starts, lengths = stretches(run)
-    names = levels_of(measured.select("level", "started_at", "ended_at")[starts])
+    names = levels_of(measured[["level", "started_at", "ended_at"]][starts])
     if baseline is not None and with_what != "baseline":
         raise RequestError(
             f"a comparison against {_AGAINST[with_what]} has no baseline",
@@ -327,7 +333,7 @@ def groups_of(
     places = {name: place for place, name in enumerate(names)}
     level = np.array([places[name] for name in measured["level"][starts].to_list()], dtype=np.int64)
     varied = _varied(measured, keys)
-    cell = _cells(measured.select([key for key in keys if key in varied] or keys[0]), lengths)
+    cell = _cells(measured[[key for key in keys if key in varied] or [keys[0]]], lengths)
     cells = int(cell.max(initial=-1)) + 1
     number = np.repeat(level, lengths) * cells + cell  # equal for equal levels and cells
     order = np.argsort(number, kind="stable")
@@ -393,7 +399,7 @@ def _described(
         several = pl.select(pl.when(pl.Series((least == most) & (most > 1))).then(pl.Series(most))).to_series()
     columns = {
         "group": pl.Series(np.arange(n.size), dtype=pl.UInt32),
-        **measurements.select(*keys, "level", "unit")[order[first]].to_dict(),
+        **measurements[[*keys, "level", "unit"]][order[first]].to_dict(),
         "n": pl.Series(n),
         "runs": pl.Series(np.add.reduceat(run[order], first)),  # equal for equal sets
         "averaged_over": several,
@@ -500,5 +506,5 @@ def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 
 def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the columns in which measurements differ."""
-    alike = measurements.select(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
+    alike = measurements.select_seq(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
     return [key for key, same in zip(keys, alike, strict=True) if not same]

@@ -41,8 +41,8 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
     pl.DataFrame
         Columns ``run_id``, ``key``, ``value``, ``origin``.
     """
-    known = settings.select("run_id", "key", "value", "origin")
-    if known.select("run_id", "key").hash_rows().n_unique() == known.height:
+    known = settings[["run_id", "key", "value", "origin"]]
+    if known[["run_id", "key"]].hash_rows().n_unique() == known.height:
         return known
     # Origins are an Enum in descending order of strength, so the smallest one is the strongest.
     strongest = known.filter(pl.col("origin") == pl.col("origin").min().over("run_id", "key"))
@@ -90,7 +90,7 @@ def known(dataset: Dataset) -> pl.DataFrame:
     of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
     a_file = (pl.col("key") == "fio.filename") & ~pl.col("value").str.contains("/dev/")
     of_settings = effective(dataset.settings.filter(~pl.col("key").is_in(_RUN_FACTS), ~a_file))
-    of_settings = of_settings.select(of_runs.columns)
+    of_settings = of_settings[of_runs.columns]
     in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
     return pl.concat([of_runs, of_settings, *in_logs])
 
@@ -196,15 +196,15 @@ def cells(
     if where is not None and not isinstance(where, Mapping):
         raise RequestError(f"{where!r} chooses no cells", hint='Write for example where={"operation": "read"}.')
     settings = effective(dataset.settings)
-    known = _columns(settings, _KEYS).with_columns(
+    known = _columns(settings, _KEYS).with_columns_seq(
         memory=pl.coalesce("memory_limit", "memory"), date=pl.when(~of_one_run("date")).then("date")
     )
     runs = dataset.runs.join(known, on="run_id", how="left", maintain_order="left")
     if factor in dataset.runs.columns:
-        runs = runs.with_columns(level=pl.col(factor).cast(pl.String))
+        runs = runs.with_columns_seq(level=pl.col(factor).cast(pl.String))
     elif factor == DATE:
         day = pl.coalesce("started_at", "ended_at").dt.date().cast(pl.String)
-        runs = runs.with_columns(level=pl.coalesce(_day("date"), day))
+        runs = runs.with_columns_seq(level=pl.coalesce(_day("date"), day))
     else:
         asked = factor_key(factor, settings["key"].unique())
         level = _columns(settings, [asked]).rename({asked: "level"})
@@ -213,17 +213,18 @@ def cells(
     label = "filesystem" if factor == "target" or (factor == GROUP and _of_one_filesystem_each(runs)) else factor
     labels = [key for key in CELL if key == label]
     alike = [key for key in CELL if key in runs.columns and key not in labels]
-    runs = runs.with_columns(
+    runs = runs.with_columns_seq(
         LAUNCH,
         pl.col("date") if factor != DATE else pl.lit(None, pl.String).alias("date"),
         work_of(runs, settings, alike, factor),
         *(integer(size).alias(f"{size}_setting") for size in _SIZES),
         *(pl.lit(None, runs.schema[key]).alias(key) for key in labels if key in runs.columns),
-    ).drop("line", *_SIZES, *without)
+    )
     printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
     synced = _with_sync(printed)
     every = pl.concat([printed, synced]) if synced.height else printed
-    figures = _beside_runs(every, runs).with_columns(
+    facts = [name for name in runs.columns if name not in {"run_id", "line", *_SIZES, *without}]
+    figures = _beside_runs(every, runs["run_id"], runs[facts]).with_columns_seq(
         pl.col("scope").cast(pl.String),
         _telling_part(printed),
         *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
@@ -266,12 +267,11 @@ def _telling_part(figures: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part")
 
 
-def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+def _beside_runs(measurements: pl.DataFrame, runs: pl.Series, facts: pl.DataFrame) -> pl.DataFrame:
     """Join measurements with the facts of their runs, in a tenth of the time of a Polars join for so few runs."""
-    facts = runs.drop("run_id")
-    alike = [name for name, n in facts.select(pl.all().n_unique()).row(0, named=True).items() if n == 1]
+    alike = [name for name, n in facts.select_seq(pl.all().n_unique()).row(0, named=True).items() if n == 1]
     starts, lengths = stretches(measurements["run_id"].hash().to_numpy())  # the figures of a run are consecutive
-    places = {run: place for place, run in enumerate(runs["run_id"].to_list())}
+    places = {run: place for place, run in enumerate(runs.to_list())}
     blocks = [places.get(run, -1) for run in measurements["run_id"][starts].to_list()]
     place = np.repeat(np.array(blocks, dtype=np.int64), lengths)
     known = place >= 0
@@ -279,7 +279,7 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame
         measurements, place = measurements.filter(known), place[known]
     beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
     first, kinds = facts.row(0, named=True) if alike else {}, facts.schema
-    return beside.with_columns(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
+    return beside.with_columns_seq(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
 
 
 _LARGEST: Final = 1e100

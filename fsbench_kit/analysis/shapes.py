@@ -38,13 +38,11 @@ def look(groups: Groups, found: Estimates) -> Bools:
     bimodal, drifting = _shapes(groups, found)
     bimodal &= groups.alike("launch")  # different hosts, kernels or launches naturally have different speeds
     few = groups.table["n"].to_numpy() < _FOR_MODES
-    for role in ROLES:
-        group = groups.pairs[role].to_numpy()
-        for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
-            rows = np.flatnonzero(which[group])
-            if not rows.size:
-                continue
-            notes = groups.table[["level"]][group[rows]].select(pl.format(sentence, "level"))
+    of_rows = groups.pairs[list(ROLES)].to_numpy()
+    for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
+        rows, roles = np.nonzero(which[of_rows])
+        if rows.size:
+            notes = groups.table[["level"]][of_rows[rows, roles]].select(pl.format(sentence, "level"))
             found.remarks.note(rows, notes.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
     return groups.either(bimodal)

@@ -94,7 +94,7 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     within = (launches > 0) & ((hosts < 2) | (whole[pairs.of] & (hosts < MANY)))
     in_launches = within & (launches > hosts) & (launches > 1)
     date = pl.when(pl.Series(dated)).then("date")
-    return kept.with_columns(
+    return kept.with_columns_seq(
         launches=pl.Series(launches),
         boot=pl.when(pl.Series(own_boots)).then("boot"),
         date=date,

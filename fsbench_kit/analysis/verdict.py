@@ -70,7 +70,7 @@ def judged(rows: pl.DataFrame, remarks: Sequence[Remarks], level: float) -> pl.D
     p_adjusted, p_equivalent, tested, error = np.full((4, rows.height), np.nan)
     every = np.arange(rows.height)
     first = np.flatnonzero(testable & (effect == every))
-    families = Parts.of_rows(rows.select(FAMILY)[first]).rows if first.size else []
+    families = Parts.of_rows(rows[list(FAMILY)][first]).rows if first.size else []
     for family in (first[places] for places in families):
         p_adjusted[family] = stats.holm(p[family])
         p_equivalent[family] = stats.holm(rows["p_equivalent"].to_numpy()[family])
@@ -94,7 +94,7 @@ def judged(rows: pl.DataFrame, remarks: Sequence[Remarks], level: float) -> pl.D
     verdict = words[np.select([holds for _, holds in verdicts], range(len(verdicts)), len(verdicts))]
     found = {"p_adjusted": p_adjusted, "tested": tested, "error": error}
     columns = [pl.Series(name, values, nan_to_null=True) for name, values in found.items()]
-    return rows.with_columns(verdict, *columns, pl.Series("effect", effect))
+    return rows.with_columns_seq(verdict, *columns, pl.Series("effect", effect))
 
 
 def _effects(rows: pl.DataFrame, testable: Bools) -> Ints:

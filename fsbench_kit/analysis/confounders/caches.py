@@ -110,19 +110,22 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
-    runs = design.members.select("set", "run_id").join(design.of(_without_cache_facts), on="run_id", how="semi")
+    unknown = design.of(_without_cache_facts)["run_id"].implode()
+    runs = design.members[["set", "run_id"]].filter(pl.col("run_id").is_in(unknown))
     if runs.is_empty():
         return NOTHING
-    operations = design.operations.filter(~_WITH_SYNC)
-    exposed = (
-        operations.select("set", "operation")
-        .unique()
-        .filter(~pl.col("operation").str.contains(_NO_DATA))
-        .join(runs, on="set")
-        .join(design.of(_reached), on=["run_id", "operation"], how="anti")
-    )
+    operations = design.operations
+    names = operations["operation"].unique()
+    of_data = names.filter(~names.str.contains(_NO_DATA))
+    operations = operations.filter(~_WITH_SYNC, pl.col("operation").is_in(of_data.implode()))
+    of_set = np.bincount(runs["set"].to_numpy(), minlength=design.groups.table.height)
+    exposed = of_set[operations["set"].to_numpy()]
+    if not (reached := design.of(_reached)).is_empty():
+        accounted = runs.join(reached, on="run_id").group_by("set", "operation").agg(runs=pl.len())
+        beside = operations.join(accounted, on=["set", "operation"], how="left", maintain_order="left")
+        exposed = exposed - beside["runs"].fill_null(0).to_numpy()
     groups = np.zeros(design.groups.table.height, dtype=np.bool_)
-    groups[operations.join(exposed, on=["set", "operation"], how="semi")["group"].to_numpy()] = True
+    groups[operations["group"].to_numpy()[exposed > 0]] = True
     return rows(design.groups.either(groups))
 
 
@@ -131,7 +134,7 @@ def _without_cache_facts(dataset: Dataset) -> pl.DataFrame:
     known = dataset.settings.filter(
         (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
     )
-    return dataset.runs.select("run_id").filter(~pl.col("run_id").is_in(known["run_id"].implode()))
+    return dataset.runs[["run_id"]].filter(~pl.col("run_id").is_in(known["run_id"].implode()))
 
 
 @confounder(

@@ -70,10 +70,9 @@ _UNDIAGNOSED: Final = pl.DataFrame(schema={"run_id": pl.String, "message": pl.St
 
 def diagnosed(dataset: Dataset, code: str) -> pl.DataFrame:
     """Return the runs whose log has a diagnostic with the given code, each with the message."""
-    found = dataset.diagnostics.filter(code=code)
-    if found.is_empty():
+    if not (dataset.diagnostics["code"] == code).any():
         return _UNDIAGNOSED
-    of_logs = found.select("source", "message", at="start")
+    of_logs = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
     runs = dataset.runs.join(of_logs, on="source")
     within = pl.col("at").is_between("start", "end", closed="left")
     return runs.filter(within).sort("run_id").select("run_id", "message")
