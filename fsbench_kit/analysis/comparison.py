@@ -27,6 +27,7 @@ from fsbench_kit.analysis.groups import (
     in_groups,
     paired,
 )
+from fsbench_kit.analysis.memory import keep_freed_memory
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL, Where
 from fsbench_kit.analysis.verdict import codes, judged
@@ -207,6 +208,7 @@ def compare(
     >>> table.select("baseline", "level", pl.col("ratio").round(2), "ci_low", "verdict").rows()
     [('ext4', 'xfs', 2.42, None, 'not comparable')]
     """
+    keep_freed_memory()
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
     dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what, metrics=metrics, where=where)
     options = CompareOptions(factor=factor, confidence=confidence, margin=margin)
@@ -319,9 +321,7 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         n_against=pl.when(higher).then("below").otherwise("above"),
     )
     as_found = found.schema
-    return found[list(COLUMNS)].cast(
-        {name: kind for name, kind in COLUMNS.items() if as_found[name] != kind}
-    )
+    return found[list(COLUMNS)].cast({name: kind for name, kind in COLUMNS.items() if as_found[name] != kind})
 
 
 _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
