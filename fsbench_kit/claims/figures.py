@@ -93,12 +93,8 @@ def failed_figures(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
     if claim.metric is None:
         return cells.clear()
     failed = cells.filter(~UNMEASURED, pl.col("status") != "ok", metric=claim.metric, statistic=claim.statistic)
-    where = only(failed, claim.where)
-    return (
-        pl.concat([only(where, claim.of), only(where, claim.than)]).unique()
-        if claim.than
-        else only(where, claim.of)
-    )
+    of = only(failed, claim.where, claim.of)
+    return pl.concat([of, only(failed, claim.where, claim.than)]).unique() if claim.than else of
 
 
 def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
@@ -138,7 +134,7 @@ def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Selection]:
 def _pairs(
     claim: ClaimFacts, figures: pl.DataFrame, where: Selection, of: Selection, than: Selection
 ) -> Iterator[Cell]:
-    single = [only(only(figures, where), group) for group in (of, than)]
+    single = [only(figures, where, group) for group in (of, than)]
     lists = [{**_lists(where), **_lists(group)} for group in (of, than)]
     of_rows, than_rows = (_pooled(*group, claim) for group in zip(single, lists, strict=True))
     # A claim that combines values treats them as one group, so that differences within it are no confounder.
@@ -210,12 +206,13 @@ def _lists(choice: Selection) -> dict[str, list[str | int]]:
     return {column: value for column, value in choice.items() if isinstance(value, list)}
 
 
-def only(figures: pl.DataFrame, chosen: Selection) -> pl.DataFrame:
-    """Keep the rows that match a selection."""
+def only(figures: pl.DataFrame, *chosen: Selection) -> pl.DataFrame:
+    """Keep the rows that match all of the selections."""
     return figures.filter(
         *(
             pl.col(column).is_in(value) if isinstance(value, list) else pl.col(column) == value
-            for column, value in chosen.items()
+            for selection in chosen
+            for column, value in selection.items()
         )
     )
 

@@ -47,9 +47,9 @@ def comparisons(cells: Sequence[Cell], known: Known, margin: float = MARGIN) -> 
 
 def _named(rows: pl.DataFrame, name: str, *, within: bool) -> pl.DataFrame:
     """Name a group; if both groups are of the same runs, each run becomes a round."""
-    named = rows.with_columns(level=pl.lit(name))
+    named = rows.with_columns_seq(level=pl.lit(name))
     if within:
-        named = named.with_columns(
+        named = named.with_columns_seq(
             host=pl.lit(None, pl.String), round=pl.col("run_id").rank("dense").cast(pl.Int64)
         )
     return named
