@@ -146,30 +146,31 @@ def _known_of_one(design: Design) -> pl.DataFrame:
     """Name the settings that are known for one group only, in one sentence per group."""
     if design.of(facts).is_empty():
         return NOTHING
-    beside = (
-        design.once(_side_by_side).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
-    )
-    levels = design.pairs.select(
-        "pair", *(pl.col(role).replace_strict(*_levels(design)).alias(role) for role in ROLES)
-    )
-    sentences = []
-    for role, own, other in zip(ROLES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
-        alone = beside.filter(pl.col(own).is_not_null(), pl.col(other).is_null()).with_columns(value=own)
-        alone = alone.filter(~is_default())
-        named = alone.group_by("pair", maintain_order=True).agg(
-            known=pl.format("{} ({})", "key", own).str.join(", ")
+    own, other = pl.col("value"), pl.col(f"value{OTHER}")
+    of_one = own.is_null() != other.is_null()
+    alone = (
+        design.once(_side_by_side)
+        .filter(of_one, counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS))
+        .with_columns_seq(
+            pl.coalesce(own, other),
+            role=pl.when(other.is_null()).then(pl.lit("baseline")).otherwise(pl.lit("candidate")),
         )
-        sentences.append(
-            named.join(levels, on="pair", maintain_order="left").select(
-                "pair", text=pl.format("Known of {} only: {}.", role, "known")
-            )
-        )
-    return pl.concat(sentences)
-
-
-def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
-    of_sets = design.members.select("set", "level").unique("set")
-    return of_sets["set"], of_sets["level"]
+        .filter(~is_default())
+    )
+    if alone.is_empty():
+        return NOTHING
+    levels = (
+        design.pairs.unpivot(ROLES, index="pair", variable_name="role", value_name="set")
+        .join(design.members[["set", "level"]].unique("set"), on="set")
+        .drop("set")
+    )
+    return (
+        alone.sort("role", "key")
+        .group_by("pair", "role", maintain_order=True)
+        .agg(known=pl.format("{} ({})", "key", "value").str.join(", "))
+        .join(levels, on=["pair", "role"], maintain_order="left")
+        .select_seq("pair", text=pl.format("Known of {} only: {}.", "level", "known"))
+    )
 
 
 @confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
