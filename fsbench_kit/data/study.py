@@ -39,7 +39,8 @@ Counted = Annotated[int, Field(ge=1)]
 class _TomlTable(BaseModel):
     """A table of a study's description; unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Most of what is read has no study, and building the models takes a tenth of what loading the reader takes.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _template(text: str) -> str:
