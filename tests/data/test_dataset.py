@@ -281,7 +281,7 @@ def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
     data = fsb.read(path)
     assert data.measurements["block_size"].null_count() == data.measurements.height
     (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
-    assert item["message"] == "The block size is too large to be kept, and stays unknown."
+    assert item["message"] == "The block size cannot be kept, because the number is too large; the value is null."
     assert item["excerpt"] == "9" * 20
 
 
