@@ -299,7 +299,8 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
         return
     first = numbers.unique([RUN, "column", "number"], keep="first", maintain_order=True)
     for run, column, number, line in first.iter_rows():
-        message = f"The {column.replace('_', ' ')} cannot be kept, because the number is too large; the value is null."
+        what = column.replace("_", " ")
+        message = f"The {what} cannot be kept, because the number is too large; the value is null."
         yield _Check(run, Diagnostic(code="UNREAD_FIGURE", message=message, line=line, excerpt=number))
 
 
