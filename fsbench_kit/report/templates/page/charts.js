@@ -1,4 +1,4 @@
-// Draws each chart of the page in the place of its image, as wide as the page; the image stays where drawing fails.
+// Draws each chart of the page in the place of its image or its words, as wide as the page; these stay where drawing fails.
 const figures = [...document.querySelectorAll("figure.chart")];
 const specOf = async (figure) => JSON.parse(await unpacked(figure.querySelector("script")));
 const NARROW = 640; // below this, names of rows stand above what they name
@@ -43,7 +43,7 @@ async function draw(figure) {
     console.error(error);
     return;
   }
-  figure.querySelector(":scope > img")?.remove();
+  figure.querySelector(":scope > :is(img, .undrawn)")?.remove();
 }
 
 // Rows are as high as the names of a view need that a reader chose, on the screen and at least on paper.
