@@ -68,8 +68,8 @@ def small_multiples(
     """Draw the ratios of a comparison in panels, one for each value of a second factor, on one common axis.
 
     Both groups have a side of the axis, which says how many times as good the better one is: half the latency is
-    twice as good. More than 5,000 effects are summarised by operation and level, or else by operation: each row has
-    their median and their range.
+    twice as good. More than 5,000 effects are summarised by operation and level, or else by operation: each row
+    has their median and their range.
 
     Parameters
     ----------

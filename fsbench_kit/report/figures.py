@@ -140,7 +140,7 @@ def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
     caption = f"<figcaption>{strong}<span>{explained}</span></figcaption>" if heading or explained else ""
     return (
         f'<figure class="chart" id="{name}" data-name="{escape(page)}-{name}" role="group" {label}>{caption}'
-        f'{_undrawn(data["image/png"], escape(data["text/plain"]))}'
+        f"{_undrawn(data['image/png'], escape(data['text/plain']))}"
         f'<script type="application/gzip">{spec}</script></figure>'
     )
 

@@ -261,12 +261,12 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image_or_its_words(
     browser: Any,
     page_of: Callable[..., Path],
     comparison: Compare,
-    monkeypatch: pytest.MonkeyPatch,
     largest: int,
     left: str,
 ) -> None:
-    monkeypatch.setattr("fsbench_kit.report.figures._LARGE_IMAGE", largest)
-    path = page_of(charts.forest(comparison({})))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fsbench_kit.report.figures._LARGE_IMAGE", largest)
+        path = page_of(charts.forest(comparison({})))
     drawn = browser.open(path).page
     assert drawn.locator(f"figure.chart > {left}").count() == 0
     path.write_text(re.sub('gzip">[^<]{9}', 'gzip">AAAAAAAAA', path.read_text(), count=1))
