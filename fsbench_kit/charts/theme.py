@@ -99,6 +99,7 @@ def _theme() -> alt.theme.ThemeConfig:
                 "titleFontWeight": "normal",
                 "labelLimit": 220,
                 "symbolSize": 90,
+                "symbolOpacity": 1,  # else that of the marks, which are clear where they overlap
             },
         }
     }

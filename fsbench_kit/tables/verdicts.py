@@ -280,8 +280,7 @@ def _open(row: Mapping[str, Any]) -> str:
     than, reach = _than(words, row["ratio"], *ends)
     measured = f"{level} {words.past} {than} {baseline}{words.task}"
     if row["break_even_cv"] is not None:
-        vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
-        return f"{measured} ({single_figures(row)}; {vary})."
+        return f"{measured} ({_of_chance(row)})."
     if row["prediction_low"] is not None:
         return (
             f"{measured}, with {single_figure(row)} in one group: {reach} if that group varies as much as the "
@@ -337,7 +336,14 @@ def _withheld(row: Mapping[str, Any]) -> str:
     words, (level, baseline) = _doing(row), names_of(row)
     than, reach = _than(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}; " if reach else ""
-    return f"{level} {words.past} {than} {baseline}{words.task} ({reach}{_evidence(row)}"
+    basis = f"{reach}{_evidence(row)}" if row["break_even_cv"] is None else _of_chance(row)
+    return f"{level} {words.past} {than} {baseline}{words.task} ({basis}"
+
+
+def _of_chance(row: Mapping[str, Any]) -> str:
+    """Say what single figures are of, and how much runs would have to vary for chance to make their ratio."""
+    vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
+    return f"{single_figures(row)}; {vary}"
 
 
 def single_figures(row: Mapping[str, Any]) -> str:

@@ -424,6 +424,11 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
             "differ in more than what is compared.",
         ),
         (
+            SINGLE | {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]},
+            "xfs wrote 1.97 times as fast as ext4 (one run each; a run-to-run variation (CV) of 25 % could "
+            "explain it). There is no verdict: the groups differ in more than what is compared.",
+        ),
+        (
             BOUND | {"rounding_low": None, "verdict": "not comparable", "reasons": ["ZERO_OR_FAILED"]},
             "xfs and ext4 cannot be compared: a group has a figure of zero, or none at all.",
         ),
