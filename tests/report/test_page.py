@@ -277,6 +277,16 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image_or_its_words(
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_screen_reader_hears_of_no_point_that_is_not_there(browser: Any, page_of: Callable[..., Path]) -> None:
+    rows = pl.DataFrame({"x": [1, 2, 3], "y": [None, 1.0, 2.0]})
+    points = alt.Chart(rows).encode(x="x:Q", y="y:Q", tooltip="y:Q")
+    page = browser.open(page_of(points.mark_line() + points.mark_point().transform_filter("datum.y > 0"))).page
+    assert page.locator("figure.chart svg [role=graphics-symbol][aria-roledescription=point]").count() == 2
+    assert page.locator("figure.chart svg [aria-label*=null]").count() == 0
+
+
+@pytest.mark.browser
 def test_code_opens_with_the_keyboard(browser: Any, page_of: Callable[..., Path]) -> None:
     page = browser.open(page_of(text="xfs")).page
     page.locator("details.code summary").focus()

@@ -60,12 +60,14 @@ function inViews(figure, { least = LEAST.row, spare } = {}) {
   fit("view", view.signal("view"));
 }
 
-// Vega announces marks without a word about them, whenever it draws: screen readers pass over these.
+// Vega announces marks without a word about them, and lines by a point that is not there, whenever it draws: screen
+// readers pass over these.
 function hushed(place) {
   const hush = () => {
-    for (const mark of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) {
+    for (const mark of place.querySelectorAll("[role=graphics-symbol]:is(:not([aria-label]), [aria-label*=': null'])")) {
       mark.removeAttribute("role");
       mark.removeAttribute("aria-roledescription");
+      mark.removeAttribute("aria-label");
     }
   };
   new MutationObserver(hush).observe(place, { attributeFilter: ["role"], childList: true, subtree: true });
