@@ -326,7 +326,7 @@ def test_a_gate_says_what_broke_it(tmp_path: Path) -> None:
     said = _fsbench("compare", tmp_path, "--gate").stderr.replace("\N{NO-BREAK SPACE}", " ").splitlines()
     assert said[0] == "gate: 1 of 1 comparisons are worse by more than 5 %"
     assert (
-        "Elapsed: xfs takes 2.00 times as long as ext4 to list the tree (1.99 to 2.02; behind in all 6 rounds)."
+        "Elapsed: xfs takes 2.00 times as long as ext4 to list the tree (1.99 to 2.02; slower in all 6 rounds)."
         in said[1]
     )
 

@@ -223,7 +223,7 @@ def _share(rank: float) -> str:
 def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
     names = every["panel"].unique(maintain_order=True).to_list()
     data = every.filter(pl.col("panel").is_in(names[:most]))
-    encodings = distinguished(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    encodings = distinguished(data["level"], symbolType="stroke", symbolStrokeWidth=2)
     middle = _middle(data)
     data = _thinned(data, MOST_ROWS - middle.height)
     check_size(data)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.forest_rows import metric_beside, tone, turned
+from fsbench_kit.charts.forest_rows import metric_beside, times_text, tone, turned
 from fsbench_kit.charts.style import (
     BAND,
+    MOST_ROWS,
     REFERENCE,
     captions,
-    check_size,
     distinguished,
     explained_by,
     nothing,
@@ -28,6 +28,7 @@ from fsbench_kit.stats.values import checked_log
 from fsbench_kit.tables import (
     cell_label,
     cell_text,
+    counted,
     effects,
     findings,
     groups_text,
@@ -48,6 +49,9 @@ _MOST: Final = 24
 _NUMBERS: Final = ("iodepth", "threads", "block_size", "file_size")
 """The settings that are looked at first where nobody says which."""
 
+_TASK: Final = ("pattern", "operation")
+"""What names rows that summarise very many effects."""
+
 _PANEL: Final = 250
 _NAMES: Final = 220
 _STEP: Final = 20
@@ -64,7 +68,8 @@ def small_multiples(
     """Draw the ratios of a comparison in panels, one for each value of a second factor, on one common axis.
 
     Both groups have a side of the axis, which says how many times as good the better one is: half the latency is
-    twice as good.
+    twice as good. More than 5,000 effects are summarised by operation and level, or else by operation: each row
+    has their median and their range.
 
     Parameters
     ----------
@@ -95,7 +100,6 @@ def small_multiples(
     ['block size 32 KiB', 'block size 64 KiB']
     """
     check_given(comparison, pl.DataFrame, "fsb.compare(dataset)", "level", "metric", "ratio", "verdict")
-    check_size(comparison)
     checked_log(margin)
     rows = ordered(effects(comparison))
     names = varying(rows) if rows.height else []
@@ -114,10 +118,12 @@ def small_multiples(
         raise RequestError(
             f"{len(order)} panels are too many to look at", hint=f"Choose up to {_MOST} values, or another factor."
         )
-    data = _marks(drawn, [name for name in names if name != by]).with_columns(pl.Series("panel", texts, pl.String))
+    marks = _marks(drawn.with_columns(pl.Series("panel", texts, pl.String)))
+    data = _in_rows(marks, drawn, [name for name in names if name != by])
     heading = [title] if title else findings(comparison)[:1]
     room = {"width": _NAMES + _PANEL} if columns == 1 else {}
-    caption = captions("Small multiples.", heading, _explain(drawn, margin), data["summary"], **room)
+    explained = _explain(drawn, margin, is_summary=data.height < drawn.height)
+    caption = captions("Small multiples.", heading, explained, data["summary"], **room)
     return panels(_layers(data, margin), order, caption, height=alt.Step(_STEP), width=_PANEL, columns=columns)
 
 
@@ -134,25 +140,54 @@ def _panel(by: str, value: object) -> str:
     return text if by in ("study", "tool", "pattern", "part", "operation") else f"{by.replace('_', ' ')} {text}"
 
 
-def _marks(drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Give each effect the name of its row within a panel, and its marks."""
+def _marks(drawn: pl.DataFrame) -> pl.DataFrame:
+    """Return the mark of each effect, with its level and its sentence."""
+    texts = {
+        "level": [one_line(level) for level in drawn["level"]],
+        "tone": [tone(verdict) for verdict in drawn["verdict"]],
+        "summary": [sentence(row) for row in drawn.iter_rows(named=True)],
+    }
+    schema = dict.fromkeys(texts, pl.String)
+    return drawn.select("panel", "place", "low", "high").with_columns(pl.DataFrame(texts, schema).get_columns())
+
+
+def _in_rows(marks: pl.DataFrame, drawn: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Name the row of each mark; if there are too many, summarise them by operation and level, or else without."""
+    if marks.height <= MOST_ROWS:
+        return marks.with_columns(name=_row_names(drawn, names))
+    task = [name for name in _TASK if name in names]
+    of_levels = _medians(marks.with_columns(name=_row_names(drawn, task)))
+    if of_levels.height <= MOST_ROWS:
+        return of_levels
+    return _medians(marks.with_columns(name=_row_names(drawn, task, of_levels=False), level=pl.lit("all")))
+
+
+def _row_names(drawn: pl.DataFrame, names: Sequence[str], *, of_levels: bool = True) -> pl.Series:
+    """Name the row of each effect within its panel."""
     several = drawn.select(pl.struct("metric", "statistic").n_unique()).item() > 1
     pairs, baselines = drawn.select("level", "baseline").n_unique(), drawn["baseline"].n_unique()
-    summaries = []
-    for row in drawn.iter_rows(named=True):
-        group = one_line(row["level"]) if baselines == 1 else groups_text(row)
+
+    def name_of(row: dict[str, Any]) -> str:
         label = cell_label(row, names)
         metric = metric_beside(label, row, several=several) if label else ""
-        summaries.append(
-            {
-                "name": ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))),
-                "level": one_line(row["level"]),
-                "tone": tone(row["verdict"]),
-                "summary": sentence(row),
-            }
-        )
-    texts = pl.DataFrame(summaries, schema=dict.fromkeys(("name", "level", "tone", "summary"), pl.String))
-    return texts.with_columns(drawn["place"], drawn["low"], drawn["high"])
+        group = (one_line(row["level"]) if baselines == 1 else groups_text(row)) if of_levels else ""
+        return ", ".join(filter(None, (label, metric, group if pairs > 1 or not label else ""))) or "all"
+
+    return pl.Series("name", [name_of(row) for row in drawn.iter_rows(named=True)], pl.String)
+
+
+def _medians(named: pl.DataFrame) -> pl.DataFrame:
+    """Summarise the effects of each row by their median and their range."""
+    rows = named.group_by("panel", "name", "level", maintain_order=True).agg(
+        pl.median("place"), pl.min("place").alias("low"), pl.max("place").alias("high"), pl.len()
+    )
+    summaries = [
+        f"{panel}, {name}, {counted(number, 'effect')}: {times_text(place, low, high)} times as good."
+        for panel, name, place, low, high, number in rows.select(
+            "panel", "name", "place", "low", "high", "len"
+        ).iter_rows()
+    ]
+    return rows.drop("len").with_columns(tone=pl.lit("open"), summary=pl.Series(summaries, dtype=pl.String))
 
 
 def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChart:
@@ -187,12 +222,15 @@ def _layers(data: pl.DataFrame, margin: float) -> alt.LayerChart | alt.FacetChar
     )
 
 
-def _explain(drawn: pl.DataFrame, margin: float) -> str:
+def _explain(drawn: pl.DataFrame, margin: float, *, is_summary: bool) -> str:
     groups = sides(names_of(row)[::-1] for row in drawn.iter_rows(named=True))
     intervals = drawn["low"].count() > 0
     tones = set(map(tone, drawn["verdict"]))
+    scale = f"{groups}: how many times as good, on a log scale."
+    if is_summary:
+        return f"{scale} Each mark is the median of a row's effects; bars reach from the lowest to the highest."
     return explained_by(
-        (True, f"{groups}: how many times as good, on a log scale."),
+        (True, scale),
         (intervals, f"Bars are confidence intervals; the band is the ±{percent(margin - 1)} that count as equal."),
         (not intervals, "How much runs vary is unknown, so there are no intervals."),
         (bool(tones & {"open", "withheld"}), "Hollow marks have no verdict."),

@@ -102,7 +102,7 @@ def run_order(
     encodings = distinguished(data["level"])
     dots = (
         alt.Chart(data)
-        .mark_point(filled=True, size=55, opacity=0.85)
+        .mark_point(filled=True, size=55, opacity=1)
         .encode(
             x=alt.X(
                 "place:Q",

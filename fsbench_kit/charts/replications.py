@@ -25,6 +25,7 @@ from fsbench_kit.charts.theme import INK
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.tables import (
     NO_RATIO,
+    NOTHING,
     came_out,
     cell_label,
     cell_text,
@@ -157,7 +158,7 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                     "whose": whose,
                     "times as good": ratio,
                     "direction": row["direction"],
-                    "size": row["size"],
+                    "size": row["size"] or NOTHING,
                     "summary": f"{group}, {cell}, {whose}: {ratio}.",
                     **dict(zip(("place", "low", "high"), (row[end] for end in ends), strict=True)),
                     "pair_low": row["prediction_low"] if whose == REPLICATED else None,

@@ -15,7 +15,6 @@ _LINE: Final = "#cbd2d9"
 _GRID: Final = "#e4e7eb"
 
 DARK: Final = {
-    "white": "#141a21",
     INK: "#e4e7eb",
     MUTED: "#a3b0bd",
     _LINE: "#52606d",
@@ -34,6 +33,20 @@ DARK: Final = {
     "#d9d9d9": "#3e4c59",
 }
 """The colours of charts -> what they are on a dark page."""
+
+
+def dark_charts(where: str, paper: str) -> str:
+    """Return the style by which drawn charts are dark where a selector finds them, on a page of some colour.
+
+    >>> dark_charts("figure", "black").partition(" figure svg [")[0]  # Vega writes it into the element
+    'figure svg { background: none !important; }'
+    """
+    rules = (
+        f'{where} svg [{part}="{light}"] {{ {part}: {dark}; }}'
+        for light, dark in {"white": paper, **DARK}.items()
+        for part in ("fill", "stroke")
+    )
+    return " ".join((f"{where} svg {{ background: none !important; }}", *rules))
 
 
 def themed() -> PluginEnabler[Any, alt.theme.ThemeConfig]:
@@ -86,6 +99,7 @@ def _theme() -> alt.theme.ThemeConfig:
                 "titleFontWeight": "normal",
                 "labelLimit": 220,
                 "symbolSize": 90,
+                "symbolOpacity": 1,  # else that of the marks, which are clear where they overlap
             },
         }
     }

@@ -105,7 +105,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     axis = unit_axis(low, high, unit) if logarithmic else alt.Axis(labelExpr=prefixed(unit), tickCount=4)
     times = alt.X("end:Q", title="time since the run's start, in s", scale=alt.Scale(nice=False, zero=True))
     values = alt.Y("value:Q", title=None, scale=scale, axis=axis)
-    colour = distinguished(data["level"], symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)["color"]
+    colour = distinguished(data["level"], symbolType="stroke", symbolStrokeWidth=3)["color"]
     chart = alt.Chart()
     layers = alt.layer(
         chart.mark_rect(color=BAND, opacity=0.7).encode(x="start:Q", x2="restless:Q"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.units import humanise
+from fsbench_kit.model.units import from_to, humanise
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def shown(found: Figure, metric: str) -> str:
         case None, float(high):
             return f"at most {value_text(high, metric)}"
         case float(low), float(high):
-            return f"{value_text(low, metric)} to {value_text(high, metric)}"
+            return from_to(value_text(low, metric), value_text(high, metric))
     return "nothing"
 
 

@@ -124,7 +124,7 @@ class Exploration:
     >>> exploration.options(State()).comparisons
     22
     >>> print(exploration.render(State(metrics=("elapsed",))).finding)
-    xfs takes 1.83 times as long as ext4 to delete files (1.61 to 2.09; behind in all 10 rounds).
+    xfs takes 1.83 times as long as ext4 to delete files (1.61 to 2.09; slower in all 10 rounds).
     """
 
     def __init__(self, dataset: Dataset | LazyDataset) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ipywidgets
 from IPython.display import Javascript, display
 
+from fsbench_kit.charts.theme import dark_charts
 from fsbench_kit.explore.options import COORDINATES, Choice, label, text_of
 from fsbench_kit.explore.state import (
     CHARTS,
@@ -74,7 +75,7 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
 @media (max-width: 800px) {
   .fsbench-explore { flex-wrap: wrap; }
   .fsbench-explore > :first-child {
-    z-index: 1; max-height: 40vh; border-bottom: 1px solid; background: var(--jp-layout-color0, white);
+    z-index: 1; max-height: 40vh; border-bottom: 1px solid; background: var(--jp-layout-color1, white);
   }
   .fsbench-explore > * { flex-basis: 100% !important; padding: 0 !important; }
   .fsbench-beside { flex-wrap: wrap; }
@@ -85,6 +86,8 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
 """Controls stay in sight, as nothing around them clips: beside the chart, and in a narrow window above it, with
 less than half of the height. A chart is never wider than its place, a row of the table is one line, and what is
 only heard takes no place."""
+
+_DARK: Final = dark_charts('[data-jp-theme-light="false"] .fsbench-explore', "var(--jp-layout-color1)")
 
 _KEEP, _DROP = "Keep this beside", "Drop what is beside"
 
@@ -186,7 +189,7 @@ class Panel:
     def _ipython_display_(self) -> None:
         shown = ipywidgets.VBox(
             [
-                ipywidgets.HTML(_STYLE),
+                ipywidgets.HTML(f"{_STYLE}<style>@media screen {{ {_DARK} }}</style>"),
                 self._narrow,
                 ipywidgets.HBox([self.controls["chart"], self.controls["by"], self._keep]).add_class(
                     "fsbench-bar"

@@ -208,6 +208,15 @@ def duration(seconds: float) -> str:
     return humanise(seconds, "s") if factor == 1 else f"{seconds / factor:.3g} {unit}"
 
 
+def from_to(low: str, high: str) -> str:
+    """Say from where to where something reaches; ends that print alike are one figure.
+
+    >>> from_to("1.71", "1.98"), from_to("1.84", "1.84")
+    ('1.71 to 1.98', 'almost exactly 1.84')
+    """
+    return f"almost exactly {low}" if low == high else f"{low} to {high}"
+
+
 def scale(value: float, unit: str) -> tuple[str, float]:
     """Return the unit in which people read a value, and its size in base units.
 

@@ -120,7 +120,11 @@ def _slug(text: str) -> str:
 
 
 def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
-    """Write a chart: its words, its image, and beside it the specification from which the script draws."""
+    """Write a chart: its words, its image, and beside it the specification from which the script draws.
+
+    A very large image is left out, so that a page stays light. Where the chart cannot be drawn, the words that
+    describe it stand in its place.
+    """
     whole = data[VEGA_MIME]
     if says := whole.get("usermeta", {}).get("says"):
         return "".join(f"<p>{escape(text)}</p>" for text in says)
@@ -136,9 +140,19 @@ def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
     caption = f"<figcaption>{strong}<span>{explained}</span></figcaption>" if heading or explained else ""
     return (
         f'<figure class="chart" id="{name}" data-name="{escape(page)}-{name}" role="group" {label}>{caption}'
-        f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{escape(data["text/plain"])}">'
+        f"{_undrawn(data['image/png'], escape(data['text/plain']))}"
         f'<script type="application/gzip">{spec}</script></figure>'
     )
+
+
+def _undrawn(image: str, words: str) -> str:
+    """Write what stands in the place of a chart until it is drawn."""
+    if len(image) > _LARGE_IMAGE:
+        return f'<p class="undrawn">{words}</p>'
+    return f'<img src="data:image/png;base64,{escape(image)}" alt="{words}">'
+
+
+_LARGE_IMAGE: Final = 200_000
 
 
 def _joined(text: Any) -> str:

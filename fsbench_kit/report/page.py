@@ -14,7 +14,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from fsbench_kit.charts.drawing import vegalite_version
-from fsbench_kit.charts.theme import DARK
+from fsbench_kit.charts.theme import dark_charts
 from fsbench_kit.model.units import duration
 from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
 from fsbench_kit.report import figures
@@ -69,7 +69,7 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
         "console": console,
         "contents": figures.headings(notebook),
         "policy": policy(sorting, unpacking, evaluates=has_charts),
-        "dark": dark_charts(),
+        "dark": dark_charts("figure.chart", "var(--paper)"),
         "sorting": sorting,
         "unpacking": unpacking,
         "drawing": chart_script(versions[0]) if has_charts else "",
@@ -115,16 +115,6 @@ def chart_script(vegalite: str | None) -> str:
     """Return the program that draws a page's charts: Vega-Embed with all it needs, and the lines that use it."""
     bundle = vl_convert.javascript_bundle(script("page/charts.js"), vl_version=vegalite)
     return figures.compressed(bundle)
-
-
-def dark_charts() -> str:
-    """Return the style by which charts are dark where a page is, and light again on paper."""
-    rules = "".join(
-        f'figure.chart svg [{part}="{light}"] {{ {part}: {dark}; }} '
-        for light, dark in DARK.items()
-        for part in ("fill", "stroke")
-    )
-    return f"@media screen and (prefers-color-scheme: dark) {{ {rules}}}"
 
 
 def policy(*scripts: str, evaluates: bool = False) -> str:

@@ -10,6 +10,7 @@ from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.order import in_order
+from fsbench_kit.model.units import from_to
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, groups_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table
@@ -22,6 +23,7 @@ from fsbench_kit.tables.messages import (
     percent,
     prefix,
     ratio_text,
+    ratio_texts,
     with_interval,
 )
 from fsbench_kit.tables.verdicts import ONE_RUN_EACH, single_figure, single_figures, tested
@@ -256,7 +258,7 @@ def summary_table(found: pl.DataFrame) -> Table:
 
 
 def _range_text(low: float | None, high: float | None) -> str:
-    return NOTHING if low is None or high is None else f"{ratio_text(low)} to {ratio_text(high)}"
+    return NOTHING if low is None or high is None else from_to(*ratio_texts(low, high))
 
 
 def _ratio_text(row: Mapping[str, Any]) -> str:
@@ -315,8 +317,8 @@ def interval_text(row: Mapping[str, Any]) -> str:
         means = "" if figures == ONE_RUN_EACH else f"{figures}; "  # which the numbers of runs do not tell
         return f"{ratio} ({means}break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:
-        low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
-        return f"{ratio} ({single_figure(row)} in one group; prediction {low} to {high})"
+        prediction = _range_text(row["prediction_low"], row["prediction_high"])
+        return f"{ratio} ({single_figure(row)} in one group; prediction {prediction})"
     return f"{ratio} (no interval)"
 
 

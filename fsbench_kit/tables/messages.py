@@ -8,7 +8,7 @@ from itertools import chain, islice, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.units import scale
+from fsbench_kit.model.units import from_to, scale
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Footnotes:
         return " ".join(self._marks[note] for note in notes)
 
 
-def digits(value: float) -> str:
+def digits(value: float, significant: int = 3) -> str:
     """Print a number with three significant digits, and as many more as its whole part has.
 
     >>> [digits(x) for x in (1.8412, 0.0421, 123.4, 45678.0, 0.0)]
@@ -106,17 +106,27 @@ def digits(value: float) -> str:
     """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
     return f"{value:,.{decimals}f}"
 
 
-def ratio_text(value: float) -> str:
+def ratio_text(value: float, decimals: int = 2) -> str:
     """Print a ratio: with two decimals, or three significant digits where it is below 0.1.
 
     >>> [ratio_text(x) for x in (1.8412, 0.956, 0.0421, 23.46)]
     ['1.84', '0.96', '0.0421', '23.5']
     """
-    return f"{value:.2f}" if 0.1 <= value < 10 else digits(value)
+    return f"{value:.{decimals}f}" if 0.1 <= value < 10 else digits(value, decimals + 1)
+
+
+def ratio_texts(low: float, high: float, *between: float) -> list[str]:
+    """Print the ends of an interval of ratios, and ratios in it: with one more digit where the ends look alike.
+
+    >>> ratio_texts(1.71, 1.98, 1.84), ratio_texts(0.9982, 1.0004)
+    (['1.71', '1.98', '1.84'], ['0.998', '1.000'])
+    """
+    decimals = 2 if ratio_text(low) != ratio_text(high) else 3
+    return [ratio_text(value, decimals) for value in (low, high, *between)]
 
 
 def with_interval(ratio: float | None, low: float | None, high: float | None) -> str:
@@ -127,29 +137,26 @@ def with_interval(ratio: float | None, low: float | None, high: float | None) ->
     """
     if ratio is None:
         return NOTHING
-    return ratio_text(ratio) if low is None or high is None else f"{ratio_text(ratio)} {interval(low, high)}"
+    if low is None or high is None:
+        return ratio_text(ratio)
+    least, most, shown = ratio_texts(low, high, ratio)
+    return f"{shown} [{least}, {most}]"
 
 
 def interval(low: float, high: float) -> str:
     """Print the ends of an interval of ratios."""
-    return f"[{ratio_text(low)}, {ratio_text(high)}]"
+    return f"[{', '.join(ratio_texts(low, high))}]"
 
 
 def interval_words(ratio: float, low: float, high: float) -> str:
-    """Print a ratio and its interval with as many digits as tell their ends apart.
+    """Print a ratio and its interval; where no digit tells them apart, that the ratio is known so well.
 
-    >>> interval_words(0.591, 0.502, 0.704), interval_words(0.9991, 0.9982, 1.0004)
-    ('0.59 (0.50 to 0.70)', '0.999 (0.998 to 1.000)')
+    >>> interval_words(0.591, 0.502, 0.704), interval_words(1.84, 1.84001, 1.84002)
+    ('0.59 (0.50 to 0.70)', 'almost exactly 1.840')
     """
-    texts = [ratio_text(value) for value in (ratio, low, high)]
-    decimals = 2
-    while texts[1] == texts[2] and low < high and decimals < _MOST_DECIMALS:
-        decimals += 1
-        texts = [f"{value:.{decimals}f}" for value in (ratio, low, high)]
-    return f"{texts[0]} ({texts[1]} to {texts[2]})"
-
-
-_MOST_DECIMALS: Final = 5
+    least, most, shown = ratio_texts(low, high, ratio)
+    reach = from_to(least, most)
+    return reach if least == most == shown else f"{shown} ({reach})"
 
 
 def percent(share: float) -> str:

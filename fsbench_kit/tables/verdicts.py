@@ -8,7 +8,8 @@ import polars as pl
 
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.model.operations import OPERATIONS
-from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text
+from fsbench_kit.model.units import from_to
+from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text, ratio_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,14 +54,16 @@ class _Words(NamedTuple):
     def reach(self, low: float, high: float, *, times: bool = False) -> str:
         """Say where a ratio may lie: ``3 to 17 %``, ``4 % slower to 9 % faster``, ``2.10 to 2.40``."""
         if times or in_times(low, high):
-            return f"{ratio_text(low)} to {ratio_text(high)}"
-        if low < 1 < high:
-            return f"{self.by(low)} to {self.by(high)}"
+            return from_to(*ratio_texts(low, high))
         near, far = sorted((abs(low - 1), abs(high - 1)))
+        if percent(far) == percent(0):
+            return "almost exactly equal"
+        if low < 1 < high:
+            return from_to(self.by(low), self.by(high))
         ends = [percent(end).removesuffix(_PERCENT) for end in (near, far)]
         if ends[0] == ends[1]:
             ends = [digits(100 * end) for end in (near, far)]
-        return " to ".join(ends) + _PERCENT
+        return from_to(*ends) + _PERCENT
 
 
 def in_times(*ratios: float | None) -> bool:
@@ -142,7 +145,7 @@ def sentence(row: Mapping[str, Any]) -> str:
     ...        "verdict": "better", "over": "rounds", "n_pairs": 10, "n_for": 8, "n_against": 2,
     ...        "method": "paired t on logs"}
     >>> sentence(row).replace("\xa0", " ")
-    'xfs reads 10 % faster than ext4 (3 to 17 %; ahead in 8 of 10 rounds).'
+    'xfs reads 10 % faster than ext4 (3 to 17 %; faster in 8 of 10 rounds).'
     """
     row = _from_larger(row)
     if row["verdict"] in DECIDED:
@@ -224,18 +227,27 @@ def _decided(row: Mapping[str, Any]) -> str:
 
 
 def _evidence(row: Mapping[str, Any]) -> str:
-    """Say what an interval rests on: ``ahead in 8 of 10 rounds``, ``5 runs each``."""
+    """Say what an interval rests on: ``faster in 8 of 10 rounds``, ``5 runs each``."""
     alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
     if row["n_pairs"]:
         blocks = f"{row['n_pairs']} {row['over']}{alone}"
         if row["verdict"] not in DECIDED:
             return blocks
-        side, count = ("ahead", row["n_for"]) if row["verdict"] == "better" else ("behind", row["n_against"])
-        return f"{side} in {'all' if count == row['n_pairs'] else f'{count} of'} {blocks}"
+        count = row["n_for"] if row["verdict"] == "better" else row["n_against"]
+        many = "all" if count == row["n_pairs"] else f"{count} of"
+        return f"{_in_each(row)} {'on' if row['over'] == 'hosts' else 'in'} {many} {blocks}"
     if row["n_baseline"] == row["n_candidate"]:
         return f"{counted(row['n_baseline'], 'run')} each{alone}"
     level, baseline = names_of(row)
     return f"{counted(row['n_candidate'], 'run')} of {level}, {row['n_baseline']} of {baseline}{alone}"
+
+
+def _in_each(row: Mapping[str, Any]) -> str:
+    """Say what a group was in each round that agrees with the verdict: faster, whatever tells how fast; higher."""
+    is_better = row["verdict"] == "better"
+    if row["metric"] in _RATES | _TIMES:
+        return "faster" if is_better else "slower"
+    return "higher" if is_better == (row["better"] == "higher") else "lower"
 
 
 def _unless_usual(row: Mapping[str, Any]) -> str:
@@ -268,8 +280,7 @@ def _open(row: Mapping[str, Any]) -> str:
     than, reach = _than(words, row["ratio"], *ends)
     measured = f"{level} {words.past} {than} {baseline}{words.task}"
     if row["break_even_cv"] is not None:
-        vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
-        return f"{measured} ({single_figures(row)}; {vary})."
+        return f"{measured} ({_of_chance(row)})."
     if row["prediction_low"] is not None:
         return (
             f"{measured}, with {single_figure(row)} in one group: {reach} if that group varies as much as the "
@@ -298,8 +309,8 @@ def _bound(row: Mapping[str, Any]) -> str:
     if low is None and high is None:
         return f"{level} and {baseline} have no ratio: only bounds of their figures are known."
     if low is not None and high is not None:
-        reach = f"{words.by(low)} to {words.than(high)} {baseline}{words.task}"
-        return f"{level} {words.past} {reach}: only bounds are known."
+        reach = from_to(words.by(low), words.by(high)).removesuffix(words.by(high))
+        return f"{level} {words.past} {reach}{words.than(high)} {baseline}{words.task}: only bounds are known."
     side, end = ("more than", low) if low is not None else ("less than", high)
     ratio = f"{ratio_text(end)} {words.times}"
     return f"{level} {words.past} {side} {ratio} {baseline}{words.task} ({_evidence(row)}): only a bound is known."
@@ -325,7 +336,14 @@ def _withheld(row: Mapping[str, Any]) -> str:
     words, (level, baseline) = _doing(row), names_of(row)
     than, reach = _than(words, row["ratio"], row["ci_low"], row["ci_high"])
     reach = f"{reach}; " if reach else ""
-    return f"{level} {words.past} {than} {baseline}{words.task} ({reach}{_evidence(row)}"
+    basis = f"{reach}{_evidence(row)}" if row["break_even_cv"] is None else _of_chance(row)
+    return f"{level} {words.past} {than} {baseline}{words.task} ({basis}"
+
+
+def _of_chance(row: Mapping[str, Any]) -> str:
+    """Say what single figures are of, and how much runs would have to vary for chance to make their ratio."""
+    vary = f"a run-to-run variation (CV) of {percent(row['break_even_cv'])} could explain it"
+    return f"{single_figures(row)}; {vary}"
 
 
 def single_figures(row: Mapping[str, Any]) -> str:

@@ -56,6 +56,8 @@ def test_a_row_with_an_interval_is_a_filled_point_with_a_bar_and_its_text(compar
 def test_an_interval_that_is_narrower_than_its_print_gets_more_digits(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({"ratio": 0.9999, "ci_low": 0.9991, "ci_high": 1.0004})))
     assert _effects(spec)[0]["text"] == "1.000 (1.000 to 1.001)"
+    spec = spec_of(charts.forest(comparison({"ratio": 1.84, "ci_low": 1.83999, "ci_high": 1.84001})))
+    assert _effects(spec)[0]["text"] == "almost exactly 1.840"
 
 
 def test_single_runs_are_hollow_points_without_bars_and_say_so_once(comparison: Compare) -> None:
@@ -194,7 +196,7 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     assert heading_of(spec) == (
-        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in all 5 rounds)."
+        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; faster in all 5 rounds)."
     )
     assert "xfs wrote 1.97 times as fast as ext4 (one run each;" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
@@ -209,7 +211,7 @@ def test_a_long_comparison_is_summarised_by_operation_and_leaves_nothing_out(com
     every = [row for row in _effects(spec) if row["view"] == first]
     assert len(every) == 6
     assert [(_name(row), row["text"]) for row in every if row["text"]] == [
-        ("randwrite, read", "4.00 (4.00 to 4.00)"),
+        ("randwrite, read", "almost exactly 4.000"),
         ("randwrite, write", "1.00 (0.90 to 1.10)"),
     ]
     opened = [row["filled"] for row in _effects(spec) if row["view"] == "randwrite, write"]

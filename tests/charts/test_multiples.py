@@ -8,7 +8,7 @@ import pytest
 
 from fsbench_kit import charts
 from fsbench_kit.model.errors import RequestError
-from tests.charts.specs import heading_of, spec_of
+from tests.charts.specs import explained_of, heading_of, spec_of
 
 Compare = Callable[..., pl.DataFrame]
 
@@ -49,6 +49,44 @@ def test_further_right_is_better_and_what_has_no_verdict_is_hollow(comparison: C
     one, two = _rows(spec_of(charts.small_multiples(rows)))
     assert (one["filled"], one["hollow"], one["low"], one["high"]) == (2.0, None, 1.25, 2.5)
     assert (two["filled"], two["hollow"]) == (None, 2.0)
+
+
+def test_very_many_effects_are_summarised_by_their_median_and_range(
+    comparison: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [
+        {"threads": threads, "block_size": 2**size, "operation": operation, "ratio": size / 10}
+        for threads in (1, 2)
+        for operation in ("read", "write")
+        for size in (5, 10, 20)
+    ]
+    whole = spec_of(charts.small_multiples(comparison(*sizes), by="threads"))
+    assert len(_rows(whole)) == 12
+    monkeypatch.setattr("fsbench_kit.charts.multiples.MOST_ROWS", 11)
+    spec = spec_of(charts.small_multiples(comparison(*sizes), by="threads"))
+    assert {(row["panel"], row["name"], row["hollow"], row["low"], row["high"]) for row in _rows(spec)} == {
+        (f"threads {threads}", operation, 1.0, 0.5, 2.0) for threads in (1, 2) for operation in ("read", "write")
+    }
+    assert "median of a row's effects" in explained_of(spec)
+    assert "3 effects: 1.00 (0.50 to 2.00) times as good" in str(spec)
+
+
+def test_a_comparison_of_any_size_is_drawn(comparison: Compare) -> None:
+    rows = comparison(
+        *(
+            {"level": f"fs{level}", "operation": operation, "block_size": size, "ratio": 1 + level / 3000}
+            for level in range(2600)
+            for operation in ("read", "write")
+            for size in (512, 1024)
+        )
+    )
+    assert rows.height == 10_400
+    data = _rows(spec_of(charts.small_multiples(rows, by="block_size")))
+    assert {(row["panel"], row["name"], row["level"]) for row in data} == {
+        (panel, operation, "all")
+        for panel in ("block size 512 B", "block size 1 KiB")
+        for operation in ("read", "write")
+    }
 
 
 def test_what_cannot_be_drawn_in_panels_is_said(comparison: Compare) -> None:

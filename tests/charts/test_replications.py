@@ -147,6 +147,15 @@ def test_the_plane_shows_what_mark_a_study_has() -> None:
     assert not [symbol for symbol in symbols if 'stroke="transparent"' in symbol]
 
 
+def test_a_tooltip_of_published_and_replicated_ratios_has_nothing_that_is_null() -> None:
+    shown = [
+        (row["direction"], row["size"], row["cell"], row["times as good"])
+        for row in _cells(_found({"direction": "open", "size": None}))
+    ]
+    assert [row[:2] for row in shown] == [("open", "–")] * 2
+    assert all(map(all, shown))
+
+
 def test_single_runs_of_ours_have_no_bar() -> None:
     rows = _cells(_found({"ci_low": None, "ci_high": None, "size": None}))
     assert (rows[1]["low"], rows[1]["high"]) == (None, None)

@@ -1,7 +1,10 @@
 """What all charts share: colours, and heads of panels that are not cut."""
 
+import re
+
 import altair as alt
 import polars as pl
+import pytest
 import vl_convert
 
 from fsbench_kit.charts.style import captions, distinguished, panels
@@ -15,6 +18,17 @@ def test_a_filesystem_has_the_same_colour_everywhere() -> None:
     assert colours("xfs", "ext4")["ext4"] == colours("ext4", "zfs", "mine")["ext4"] == colours("EXT4")["EXT4"]
     strangers = colours("a", "b", "c", "ext4", "xfs")
     assert len(set(strangers.values())) == 5
+
+
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_the_symbols_of_a_legend_are_as_strong_as_marks_where_none_overlap() -> None:
+    points = alt.Chart(pl.DataFrame({"level": ["ext4", "xfs"], "x": [1, 2]})).mark_point(filled=True, opacity=0.5)
+    drawn = vl_convert.vegalite_to_svg(
+        points.encode(x="x:Q", color=distinguished(["ext4", "xfs"])["color"]).to_dict()
+    )
+    legend = re.findall(r"role-legend-symbol.*?</g>", drawn)
+    assert len(legend) == 2
+    assert all('opacity="1"' in symbol for symbol in legend)
 
 
 def test_a_long_head_of_a_panel_is_broken_at_its_commas() -> None:

@@ -1,5 +1,6 @@
 """The exploration as a page of its own: ``fsbench explore``."""
 
+import re
 import signal
 import socket
 import subprocess
@@ -127,6 +128,28 @@ def test_controls_stay_in_sight_and_what_is_chosen_is_an_address(
         page.close()
     here = (f"http://127.0.0.1:{port}/", f"ws://127.0.0.1:{port}/", "data:", "blob:")
     assert [url for url in asked if not url.startswith(here)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_page_and_its_charts_are_dark_while_the_system_is(
+    logs: str, port: int, tmp_path: Path, chromium: Any
+) -> None:
+    with _served(logs, port, tmp_path):
+        page = chromium.new_page(color_scheme="dark")
+        page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
+        page.locator(".fsbench-explore svg.marks text").first.wait_for(timeout=90_000)
+
+        def lightness(selector: str, part: str) -> int:
+            colour = page.locator(selector).first.evaluate(f"element => getComputedStyle(element).{part}")
+            return min(map(int, re.findall(r"\d+", colour)[:3]))
+
+        for scheme, is_dark in (("dark", True), ("light", False), ("dark", True)):
+            page.emulate_media(color_scheme=scheme)
+            assert (lightness("body", "backgroundColor") < 50) == is_dark
+            assert (lightness(".fsbench-explore select", "color") > 200) == is_dark
+            assert (lightness(".fsbench-explore svg.marks .role-title-text text", "fill") > 200) == is_dark
+        page.close()
 
 
 @pytest.mark.slow

@@ -166,14 +166,24 @@ def test_what_a_cell_prints_line_by_line_is_one_text() -> None:
     assert "run 1\nrun 2\n" in page
 
 
+def _chart_cell(image: str) -> NotebookNode:
+    data = {display.VEGA_MIME: {"mark": "bar"}, "image/png": image, "text/plain": 'Words "here".'}
+    return v4.new_code_cell("", outputs=[v4.new_output("display_data", data=data)])
+
+
 def test_every_chart_has_its_image_and_its_words() -> None:
-    data = {display.VEGA_MIME: {"mark": "bar"}, "image/png": "iVBORw==", "text/plain": 'Words "here".'}
-    cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data=data)])
-    page = _page(v4.new_notebook(cells=[cell]))
+    page = _page(v4.new_notebook(cells=[_chart_cell("iVBORw==")]))
     images = Elements(page).found["img"]
     assert images == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
     (spec,) = re.findall(r'<script type="application/gzip">([^<]*)</script></figure>', page)
     assert json.loads(_unpacked(spec)) == {"mark": "bar"}
+
+
+def test_a_very_large_image_is_left_out_and_words_stand_in_its_place() -> None:
+    page = _page(v4.new_notebook(cells=[_chart_cell("A" * 300_000)]))
+    assert "A" * 1000 not in page
+    assert not Elements(page).found["img"]
+    assert '<p class="undrawn">Words "here".</p>' in page
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -246,15 +256,34 @@ def test_nothing_in_a_log_acts_or_breaks_a_page(
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("_as_in_a_notebook")
-def test_a_chart_that_cannot_be_drawn_keeps_its_image(
-    browser: Any, page_of: Callable[..., Path], comparison: Compare
+@pytest.mark.parametrize(("largest", "left"), [(200_000, "img"), (0, ".undrawn")])
+def test_a_chart_that_cannot_be_drawn_keeps_its_image_or_its_words(
+    browser: Any,
+    page_of: Callable[..., Path],
+    comparison: Compare,
+    largest: int,
+    left: str,
 ) -> None:
-    path = page_of(charts.forest(comparison({})))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fsbench_kit.report.figures._LARGE_IMAGE", largest)
+        path = page_of(charts.forest(comparison({})))
+    drawn = browser.open(path).page
+    assert drawn.locator(f"figure.chart > {left}").count() == 0
     path.write_text(re.sub('gzip">[^<]{9}', 'gzip">AAAAAAAAA', path.read_text(), count=1))
     page = browser._browser.new_page()
     page.goto(path.as_uri())
     page.wait_for_function("document.querySelectorAll('figure.chart > div').length === 0")
-    assert page.locator("figure.chart > img").is_visible()
+    assert page.locator(f"figure.chart > {left}").is_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_screen_reader_hears_of_no_point_that_is_not_there(browser: Any, page_of: Callable[..., Path]) -> None:
+    rows = pl.DataFrame({"x": [1, 2, 3], "y": [None, 1.0, 2.0]})
+    points = alt.Chart(rows).encode(x="x:Q", y="y:Q", tooltip="y:Q")
+    page = browser.open(page_of(points.mark_line() + points.mark_point().transform_filter("datum.y > 0"))).page
+    assert page.locator("figure.chart svg [role=graphics-symbol][aria-roledescription=point]").count() == 2
+    assert page.locator("figure.chart svg [aria-label*=null]").count() == 0
 
 
 @pytest.mark.browser

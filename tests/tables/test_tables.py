@@ -119,6 +119,12 @@ def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare)
     ("change", "ratio", "verdict"),
     [
         (OPEN, "1.03 [0.94, 1.13]", "~"),
+        (OPEN | {"ratio": 1.0, "ci_low": 0.999, "ci_high": 1.0012}, "1.000 [0.999, 1.001]", "~"),
+        (
+            SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.5},
+            "1.97 (one run in one group; prediction almost exactly 1.500)",
+            "none (single runs)",
+        ),
         (BOUND, "above 2.10", "bound only"),
         (BOUND | {"rounding_low": None, "rounding_high": 0.5}, "below 0.50", "bound only"),
         (BOUND | {"rounding_high": 3.0}, "between 2.10 and 3.00", "bound only"),
@@ -262,7 +268,7 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in all 5 rounds)."),
+        ({}, "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; faster in all 5 rounds)."),
         (RUNS, "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; 5 runs each)."),
         (
             RUNS | {"n_candidate": 7},
@@ -270,44 +276,52 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             {"confidence": 0.9},
-            "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98 with 90 % confidence; ahead in all 5 rounds).",
+            "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98 with 90 % confidence; faster in all 5 rounds).",
         ),
         (
             {"over": "hosts", "n_for": 4},
-            "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in 4 of 5 hosts).",
+            "xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; faster on 4 of 5 hosts).",
         ),
         (
             {"ratio": 2.42, "ci_low": 1.9, "ci_high": 3.1},
-            "xfs writes 2.42 times as fast as ext4 (1.90 to 3.10; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (1.90 to 3.10; faster in all 5 rounds).",
         ),
         (
             {"ratio": 2.42, "ci_low": 2.2, "ci_high": 3.1},
-            "xfs writes 2.42 times as fast as ext4 (2.20 to 3.10; ahead in all 5 rounds).",
+            "xfs writes 2.42 times as fast as ext4 (2.20 to 3.10; faster in all 5 rounds).",
         ),
-        (WORSE, "ext4 writes 25 % faster than xfs (14 to 33 %; ahead in 4 of 5 rounds)."),
+        (WORSE, "ext4 writes 25 % faster than xfs (14 to 33 %; faster in 4 of 5 rounds)."),
+        (
+            {"ratio": 1.056, "ci_low": 1.05602, "ci_high": 1.05603},
+            "xfs writes 5.6 % faster than ext4 (almost exactly 5.60 %; faster in all 5 rounds).",
+        ),
+        (
+            {"ratio": 2.0, "ci_low": 2.0, "ci_high": 2.0001},
+            "xfs writes 2.00 times as fast as ext4 (almost exactly 2.000; faster in all 5 rounds).",
+        ),
         (
             BETTER | {"metric": "elapsed"},
-            "ext4 takes 25 % more time than xfs to write (14 to 33 %; behind in 4 of 5 rounds).",
+            "ext4 takes 25 % more time than xfs to write (14 to 33 %; slower in 4 of 5 rounds).",
         ),
         (
             BETTER | LATENCY,
-            "ext4 has 25 % higher p99 latency than xfs (14 to 33 %; behind in 4 of 5 rounds).",
+            "ext4 has 25 % higher p99 latency than xfs (14 to 33 %; higher in 4 of 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 1.25, "ci_low": 1.2, "ci_high": 1.3, "verdict": "worse", "n_against": 5},
-            "xfs has 25 % higher p99 latency than ext4 (20 to 30 %; behind in all 5 rounds).",
+            "xfs has 25 % higher p99 latency than ext4 (20 to 30 %; higher in all 5 rounds).",
         ),
         (
             {"ratio": 1.45, "ci_low": 1.4, "ci_high": 1.49},
-            "xfs writes 45 % faster than ext4 (40 to 49 %; ahead in all 5 rounds).",
+            "xfs writes 45 % faster than ext4 (40 to 49 %; faster in all 5 rounds).",
         ),
         (
             {"ratio": 1.45, "ci_low": 1.4, "ci_high": 1.51},
-            "xfs writes 1.45 times as fast as ext4 (1.40 to 1.51; ahead in all 5 rounds).",
+            "xfs writes 1.45 times as fast as ext4 (1.40 to 1.51; faster in all 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 0.03, "ci_low": 0.015, "ci_high": 0.05},
-            "ext4 has 33.3 times the p99 latency of xfs (20.0 to 66.7; behind in all 5 rounds).",
+            "ext4 has 33.3 times the p99 latency of xfs (20.0 to 66.7; higher in all 5 rounds).",
         ),
         (
             OPEN | RUNS | LATENCY | {"ci_low": 0.05, "ci_high": 3.0},
@@ -360,6 +374,14 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
             "xfs writes 1 to 4 % faster than ext4, within the 5 % that count as equal (5 rounds).",
         ),
         (
+            OPEN | {"ratio": 1.0, "ci_low": 1 - 3e-11, "ci_high": 1 + 3e-11, "verdict": "equivalent"},
+            "xfs writes as fast as ext4, within the margin of 5 % (almost exactly equal; 5 rounds).",
+        ),
+        (
+            OPEN | {"ratio": 1.02, "ci_low": 1.02, "ci_high": 1.020001, "verdict": "equivalent"},
+            "xfs writes almost exactly 2.00 % faster than ext4, within the 5 % that count as equal (5 rounds).",
+        ),
+        (
             OPEN | {"metric": "elapsed", "ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
             "xfs takes as long as ext4 to write, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
         ),
@@ -402,6 +424,11 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
             "differ in more than what is compared.",
         ),
         (
+            SINGLE | {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]},
+            "xfs wrote 1.97 times as fast as ext4 (one run each; a run-to-run variation (CV) of 25 % could "
+            "explain it). There is no verdict: the groups differ in more than what is compared.",
+        ),
+        (
             BOUND | {"rounding_low": None, "verdict": "not comparable", "reasons": ["ZERO_OR_FAILED"]},
             "xfs and ext4 cannot be compared: a group has a figure of zero, or none at all.",
         ),
@@ -431,8 +458,8 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
     twice = {"metric": "iops", "effect": 0}  # the same effect in another metric
     said = list(map(_plain, tables.findings(comparison(*rows, twice, OPEN | {"block_size": 2**14, "effect": 2}))))
     assert said == [
-        "block size 8 KiB: xfs writes 3.00 times as fast as ext4 (2.50 to 3.50; ahead in all 5 rounds).",
-        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; ahead in all 5 rounds).",
+        "block size 8 KiB: xfs writes 3.00 times as fast as ext4 (2.50 to 3.50; faster in all 5 rounds).",
+        "block size 4 KiB: xfs writes 1.84 times as fast as ext4 (1.71 to 1.98; faster in all 5 rounds).",
         "block size 16 KiB: xfs may write anywhere from 6 % slower to 13 % faster than ext4 (5 rounds): these "
         "runs do not show which is better.",
         "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from fsbench_kit.claims.figure_text import metric_of, shown, value_text
 from fsbench_kit.claims.sizes import Stated, stated
+from fsbench_kit.model.units import from_to
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Relation(ABC):
 
     def range_text(self, low: float, high: float, metric: str) -> str:
         """Format a range of sizes."""
-        return f"{value_text(low, metric)} to {value_text(high, metric)}"
+        return from_to(value_text(low, metric), value_text(high, metric))
 
 
 class OfFigures(Relation):

@@ -22,6 +22,7 @@ from fsbench_kit.claims.relations.base import (
 )
 from fsbench_kit.claims.sizes import Stated, stated
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.units import from_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,7 +126,7 @@ class _OfTwo(OfFigures):
         return f"{value:.3g} times"
 
     def range_text(self, low: float, high: float, metric: str) -> str:
-        return f"{low:.3g} to {high:.3g}"
+        return from_to(f"{low:.3g}", f"{high:.3g}")
 
 
 class Ratio(_OfTwo, name="ratio"):
@@ -199,12 +200,13 @@ def _share_text(more: float) -> str:
 def _shares_text(one: float, other: float) -> str:
     """Format a range of how much more or less a figure is than another.
 
-    >>> _shares_text(0.25, 0.3), _shares_text(-0.2, 0.1)
-    ('25.0 to 30.0 % more', '20.0 % less to 10.0 % more')
+    >>> _shares_text(0.25, 0.3), _shares_text(-0.2, 0.1), _shares_text(0.25, 0.2501)
+    ('25.0 to 30.0 % more', '20.0 % less to 10.0 % more', 'almost exactly 25.0 % more')
     """
-    if (one < 0) == (other < 0):
-        return f"{100 * abs(one):.1f} to {_share_text(other)}"
-    return f"{_share_text(one)} to {_share_text(other)}"
+    low, high = _share_text(one), _share_text(other)
+    if low != high and (one < 0) == (other < 0):
+        low = low.partition(" ")[0]
+    return from_to(low, high)
 
 
 class Greater(_OfTwo, name="greater"):

@@ -1,4 +1,4 @@
-// Draws each chart of the page in the place of its image, as wide as the page; the image stays where drawing fails.
+// Draws each chart of the page in the place of its image or its words, as wide as the page; these stay where drawing fails.
 const figures = [...document.querySelectorAll("figure.chart")];
 const specOf = async (figure) => JSON.parse(await unpacked(figure.querySelector("script")));
 const NARROW = 640; // below this, names of rows stand above what they name
@@ -43,7 +43,7 @@ async function draw(figure) {
     console.error(error);
     return;
   }
-  figure.querySelector(":scope > img")?.remove();
+  figure.querySelector(":scope > :is(img, .undrawn)")?.remove();
 }
 
 // Rows are as high as the names of a view need that a reader chose, on the screen and at least on paper.
@@ -60,12 +60,14 @@ function inViews(figure, { least = LEAST.row, spare } = {}) {
   fit("view", view.signal("view"));
 }
 
-// Vega announces marks without a word about them, whenever it draws: screen readers pass over these.
+// Vega announces marks without a word about them, and lines by a point that is not there, whenever it draws: screen
+// readers pass over these.
 function hushed(place) {
   const hush = () => {
-    for (const mark of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) {
+    for (const mark of place.querySelectorAll("[role=graphics-symbol]:is(:not([aria-label]), [aria-label*=': null'])")) {
       mark.removeAttribute("role");
       mark.removeAttribute("aria-roledescription");
+      mark.removeAttribute("aria-label");
     }
   };
   new MutationObserver(hush).observe(place, { attributeFilter: ["role"], childList: true, subtree: true });
