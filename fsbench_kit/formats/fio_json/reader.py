@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain, count, islice
@@ -140,10 +141,11 @@ class JsonReader:
     def _read_jobs(self) -> None:
         report = self.report
         names = [self._name(job) for job in report.jobs]
+        times = Counter(names)
         parts = part_names_with_idle(zip(names, map(report.has_worked, report.jobs), strict=True))
         for job, name, part in zip(report.jobs, names, parts, strict=True):
             options = report.options(job)
-            place = self._place(job, part, threads(report, options, names.count(name)))
+            place = self._place(job, part, threads(report, options, times[name]))
             if not report.is_sum(job):
                 self._add_to_wholes(job, (place.scope, place.part))
             if options.get("iodepth", "").isdecimal():
