@@ -51,10 +51,13 @@ class Coded(NamedTuple):
 
     @classmethod
     def of(cls, things: Iterable[Hashable]) -> Coded:
-        """Return the things as a column."""
+        """Return the things as a column; most that are the same are one object, and known without hashing it."""
+        every = list(things)
         known = Numbered()
-        which = ints(map(known.number, things))
-        return cls(known.items, which)
+        numbers = {
+            key: known.number(thing) for key, thing in dict(zip(map(id, every), every, strict=True)).items()
+        }
+        return cls(known.items, ints(map(numbers.__getitem__, map(id, every))))
 
 
 class Shape:
