@@ -197,6 +197,8 @@ class _Found:
         self.stamps: dict[int, Stamp] = {}
         self._plain: list[_Content] = []
         self._json: list[_Content] = []
+        self._size = 0  # of these
+        self._documents: list[Columns] = []
 
     def add(self, number: int, descriptor: int, found: os.stat_result, source: str) -> None:
         """Add an open file from the disk."""
@@ -204,7 +206,13 @@ class _Found:
             self.stamps[number] = stamp
         data = _beginning(descriptor, found.st_size) if stamp is not None else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
-            (self._json if data.startswith(b"{") else self._plain).append((number, data, source))
+            if data.startswith(b"{"):
+                self._json.append((number, data, source))
+                self._size += len(data)
+                if self._size >= fio_formats.AT_ONCE:
+                    self._read_documents()
+            else:
+                self._plain.append((number, data, source))
         elif data and len(data) < _MOST:
             self._add_left(number, data, source)
         elif not self._is_fio_log(number, data, source):
@@ -235,11 +243,16 @@ class _Found:
         """Read the remaining files, and return the columns of all."""
         several = self._of_several_formats()
         several += self._together(self._plain, clean.read)
-        for lot in fio_formats.lots({at: data for at, (_, data, _) in enumerate(self._json)}):
-            several += self._together([self._json[at] for at in lot], _read_documents)
+        self._read_documents()
+        several += self._documents
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
+
+    def _read_documents(self) -> None:
+        """Read the files that may be JSON, so that they need not be held until all files are found."""
+        self._documents += self._together(self._json, _read_documents)
+        self._json, self._size = [], 0
 
     def _of_several_formats(self) -> list[Columns]:
         """Read the files that contain one run in several formats."""

@@ -159,7 +159,7 @@ class _Entry:
         try:
             with self._file.open("rb") as opened:
                 head, payload = opened.read(_HEAD), opened.read()
-            if head != _head(payload):
+            if head != _head([payload]):
                 return
             os.utime(self._file)
         except OSError:
@@ -172,9 +172,12 @@ class _Entry:
             _write(self._file, packing.packed(frames))
 
 
-def _head(payload: bytes) -> bytes:
+def _head(pieces: Iterable[bytes]) -> bytes:
     """Return the header of a cache file: the version that wrote it, and the length and checksum of the frames."""
-    return _version() + struct.pack("<QI", len(payload), zlib.crc32(payload))
+    length = checksum = 0
+    for piece in pieces:
+        length, checksum = length + len(piece), zlib.crc32(piece, checksum)
+    return _version() + struct.pack("<QI", length, checksum)
 
 
 @cache
@@ -191,13 +194,13 @@ def _version() -> bytes:
 _HEAD: Final = 32 + 8 + 4
 
 
-def _write(file: Path, payload: bytes) -> None:
+def _write(file: Path, pieces: Sequence[bytes]) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     try:
         with os.fdopen(descriptor, "wb") as opened:
-            opened.write(_head(payload))
-            opened.write(payload)
+            opened.write(_head(pieces))
+            opened.writelines(pieces)
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

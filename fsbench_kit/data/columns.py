@@ -276,22 +276,29 @@ class Packing:
     """Packs each frame only once, because frames of a result are mostly those read from its files."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[pl.DataFrame, bytes]] = {}
+        self._known: dict[int, tuple[pl.DataFrame, list[bytes]]] = {}
 
-    def packed(self, frames: Iterable[pl.DataFrame]) -> bytes:
-        """Return frames as bytes, and remember these."""
+    def packed(self, frames: Iterable[pl.DataFrame]) -> list[bytes]:
+        """Return frames as pieces of bytes, and remember these."""
         several = list(frames)
         new = [frame for frame in several if id(frame) not in self._known]
         self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
-        return b"".join([self._known[id(frame)][1] for frame in several])
+        return [piece for frame in several for piece in self._known[id(frame)][1]]
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: each as a stream in Arrow's IPC format, preceded by its length."""
-    return b"".join(map(_packed, frames))
+    """Return frames as bytes: each as the number of its parts, and these as streams in Arrow's IPC format."""
+    return b"".join(chain.from_iterable(map(_packed, frames)))
 
 
-def _packed(frame: pl.DataFrame) -> bytes:
+def _packed(frame: pl.DataFrame) -> list[bytes]:
+    """Return a frame as pieces of bytes; it is packed in parts because that takes its memory once more."""
+    streams = [_stream(frame[start : start + _PART]) for start in range(0, frame.height or 1, _PART)]
+    return [len(streams).to_bytes(_LENGTH, "little"), *streams]
+
+
+def _stream(frame: pl.DataFrame) -> bytes:
+    """Return a frame as a stream, preceded by its length."""
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
     frame.write_ipc_stream(piece, compression="lz4")  # most of it is repetitive
@@ -305,11 +312,17 @@ def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
     """Yield the frames from packed bytes."""
     view = memoryview(data)
     while view:
-        end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
-        yield pl.read_ipc_stream(io.BytesIO(view[_LENGTH:end]))
-        view = view[end:]
+        number, view = int.from_bytes(view[:_LENGTH], "little"), view[_LENGTH:]
+        parts = []
+        for _ in range(number):
+            end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
+            parts.append(pl.read_ipc_stream(io.BytesIO(view[_LENGTH:end])))
+            view = view[end:]
+        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0]
 
 
+_PART: Final = 2**16
+"""The number of rows in a part of a packed frame."""
 _LENGTH: Final = 8
 _FRAMES: Final = ("runs", *BELONGING, "diagnostics")
 

@@ -51,14 +51,14 @@ def lots(texts: Mapping[int, Sized]) -> Iterator[list[int]]:
     for at, text in texts.items():
         lot.append(at)
         size += len(text)
-        if size >= _AT_ONCE:
+        if size >= AT_ONCE:
             yield lot
             lot, size = [], 0
     if lot:
         yield lot
 
 
-_AT_ONCE: Final = 2**22
+AT_ONCE: Final = 2**21
 """The size of a batch, in bytes of JSON."""
 
 

@@ -58,8 +58,11 @@ def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts:
         if (item.metric, item.statistic) in _SUMMED:
             figures = prints[(item.scope, item.part), item.operation]
             figures.setdefault((item.metric, item.statistic), []).append(item)
+    operations = defaultdict(list)
+    for place, operation in prints:
+        operations[place].append(operation)
     for place, parts in wholes.items():
-        for operation in [operation for known, operation in prints if known == place]:
+        for operation in operations[place]:
             each = [prints.get((part, operation), {}) for part in parts]
             for (metric, statistic), combine in _SUMS[place[0]].items():
                 whole = prints[place, operation].get((metric, statistic), [])
@@ -110,8 +113,9 @@ def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_part
     If the bandwidth of the group is not printed, it is computed from all its jobs.
     """
     figures = figures_by_part(measurements)
+    operations = list(dict.fromkeys(operation for *_, operation in figures))
     for (scope, part), parts in wholes.items():
-        for operation in dict.fromkeys(operation for *_, operation in figures) if scope == "group" else ():
+        for operation in operations if scope == "group" else ():
             jobs = [figures[*job, operation] for job in parts if (*job, operation) in figures]
             printed = figures.get((scope, part, operation), {}).get(("bandwidth", "value"))
             rate = reach(printed) if printed is not None else _rate(jobs) if has_all_parts else None

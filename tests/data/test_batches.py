@@ -244,6 +244,25 @@ def test_a_wrong_share_is_found_where_another_job_of_the_group_did_nothing(tmp_p
     assert_frame_equal(together.filter(wrong), pl.concat(alone).filter(wrong))
 
 
+def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents(tmp_path)
+    undamaged_logs(tmp_path, 6)
+    together = fsb.read(tmp_path, cache=False)
+    sizes: list[int] = []
+    read = fio_json.together
+
+    def counted(texts: Any, which: Any) -> Any:
+        sizes.append(len(texts))
+        return read(texts, which)
+
+    monkeypatch.setattr(fio_json, "together", counted)
+    monkeypatch.setattr(fio_formats, "AT_ONCE", 3 * max(path.stat().st_size for path in tmp_path.glob("*.json")))
+    in_lots = fsb.read(tmp_path, cache=False)
+    assert len(sizes) > 2
+    for name, frame in together.frames.items():
+        assert_frame_equal(in_lots.frames[name], frame)
+
+
 def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.data import assembly, cache
+from fsbench_kit.data import assembly, cache, columns
 from fsbench_kit.formats import FORMATS, clean
 from tests.data.test_batches import undamaged_logs
 
@@ -210,3 +211,11 @@ def test_only_what_bears_on_a_changed_file_is_put_together_anew(
         assert not sizes
         assert same(again, fsb.read(logs, cache=False))
         sizes.clear()
+
+
+def test_frames_of_any_length_are_the_same_after_packing() -> None:
+    frames = [pl.DataFrame({"row": range(rows), "name": ["a"] * rows}) for rows in (0, 1, 200_000)]
+    unpacked = list(columns.unpacked(columns.packed(frames)))
+    assert len(unpacked) == len(frames)
+    for frame, again in zip(frames, unpacked, strict=True):
+        assert_frame_equal(again, frame)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -128,3 +129,29 @@ def test_members_of_a_disk_make_its_aggregates() -> None:
 
 def test_disks_that_have_little_in_common_are_no_members() -> None:
     assert codes(*disk("dm-1/members", 50, 60, 70, 0.5), *disk("sda", 10, 7, 3, 0.5)) == []
+
+
+def lines_run(groups: int) -> int:
+    """Return how many lines of code run to check so many groups of one job each."""
+    jobs = [
+        figure(metric, 20, scope="job", part=str(job)) for job in range(groups) for metric in ("bytes", "runtime")
+    ]
+    wholes: Wholes = {("group", str(job)): [("job", str(job))] for job in range(groups)}
+    lines = 0
+
+    def count(_frame: object, event: str, _arg: object) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        assert list(totals.checks(jobs, wholes, has_all_parts=True)) == []
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_many_groups_take_no_more_work_for_each_than_few() -> None:
+    assert lines_run(200) < 2.2 * lines_run(100)

@@ -58,7 +58,7 @@ class Numbers:
         for start in _dates(joined, chars):
             self.dates[np.searchsorted(edges, start, "right") - 1].append(joined[start : start + _DATE])
             chars[start : start + _DATE] = ord("~")
-        starts, ends, self.places = _numbers(chars)
+        starts, ends, self.places = number_spans(chars)
         begins = _begins(chars, starts)
         first = np.searchsorted(starts, edges)
         self.first: list[int] = first.tolist()
@@ -178,7 +178,7 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
             yield colon - _TIME
 
 
-def _numbers(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
+def number_spans(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
     is_digit = (chars - np.uint8(ord("0"))) < 10
     edges = np.flatnonzero(is_digit[1:] != is_digit[:-1]) + 1

@@ -6,19 +6,22 @@ bins), and these to the rows of frames or records (`Sheet`). `read` does so for 
 by `Kind`, and irregular ones are left to the format's `parse`.
 """
 
-from fsbench_kit.formats.fio_columns.alike import NUMBER, Alike, Learned, numbers_of
-from fsbench_kit.formats.fio_columns.columns import Amounts, Log, picker
+from fsbench_kit.formats.fio_columns.alike import Alike, Learned
+from fsbench_kit.formats.fio_columns.columns import Amounts, Log, Shape, ints
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
-from fsbench_kit.formats.fio_columns.frames import Kind, Numbers, Printed, read
+from fsbench_kit.formats.fio_columns.frames import Kind, Printed, read
+from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Ints, Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 
 __all__ = [
     "NUMBER",
     "Alike",
     "Amounts",
+    "Bools",
     "Bucket",
     "Figures",
     "Gate",
+    "Ints",
     "Kind",
     "Latencies",
     "Learned",
@@ -27,9 +30,9 @@ __all__ = [
     "Print",
     "Printed",
     "Row",
+    "Shape",
     "Sheet",
-    "numbers_of",
-    "picker",
+    "ints",
     "printed",
     "read",
 ]

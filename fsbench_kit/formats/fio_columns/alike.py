@@ -7,36 +7,23 @@ exist.
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from fsbench_kit.formats.fio_columns.columns import picker
-from fsbench_kit.formats.fio_columns.frames import Kind, Numbers, P
+from fsbench_kit.formats.fio_columns.columns import ints
+from fsbench_kit.formats.fio_columns.frames import Kind, P
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-
-NUMBER: Final = re.compile(r"[0-9.]+")
-_DIGITS: Final = b"0123456789"
-_BLANK: Final = bytes(code if code in b"0123456789." else ord(" ") for code in range(2**8))
+    from fsbench_kit.formats.fio_columns.numbers import Ints, Numbers
 
 _MOST_LAYOUTS: Final = 32
 _MOST_KINDS: Final = 64
 """The maximum number of kinds that are remembered, including for reports that are read later."""
 _MOST_FAILURES: Final = 8
 """The maximum number of reports without a kind that are tried for each layout."""
-
-
-def numbers_of(chars: str) -> tuple[list[str], bytes]:
-    """Return the numbers in an ASCII text, including those in strings, and the text without digits.
-
-    >>> numbers_of('{"bw_mean" : 12.50, "p99" : 7}')
-    (['12.50', '99', '7'], b'{"bw_mean" : ., "p" : }')
-    """
-    data = chars.encode()
-    return data.translate(_BLANK).decode().split(), data.translate(None, _DIGITS)
 
 
 class Learned(NamedTuple):
@@ -59,9 +46,24 @@ class Alike(Generic[P]):
     def __init__(self, learn: Callable[[P], Learned | None]) -> None:
         self._layout = lru_cache(maxsize=_MOST_LAYOUTS)(lambda _: _Layout(learn))
 
-    def kind_of(self, report: P) -> Kind[P] | None:
-        """Return the kind of a report, or ``None``."""
-        return self._layout(report.layout).kind_of(report)
+    def kinds_of(self, reports: Sequence[P], numbers: Numbers) -> list[Kind[P] | None]:
+        """Return the kind of each report, or ``None``, given the numbers of all of them."""
+        found: list[Kind[P] | None] = [None] * len(reports)
+        alike: dict[bytes, list[int]] = defaultdict(list)
+        for index, layout in enumerate(numbers.layouts):
+            if index not in numbers.odd_texts:
+                alike[layout].append(index)
+        for layout, indexes in alike.items():
+            self._layout(layout).find(indexes, reports, numbers, found)
+        return found
+
+
+class _Known(NamedTuple):
+    """A kind of reports, and the numbers that are the same in all of them."""
+
+    kind: Kind[Any]
+    same: Ints
+    exact: Ints
 
 
 class _Layout(Generic[P]):
@@ -70,34 +72,35 @@ class _Layout(Generic[P]):
     def __init__(self, learn: Callable[[P], Learned | None]) -> None:
         self._learn = learn
         self._tries = _MOST_FAILURES
-        self._pieces: list[str] = []
-        self._same: Callable[[Numbers], Numbers] = picker(())
-        self._kinds: dict[tuple[str, ...], list[Kind[P]]] = {}
+        self._known: list[_Known] = []
 
-    def kind_of(self, report: P) -> Kind[P] | None:
-        """Return the kind of a report that may have this layout, or ``None``."""
-        if not self._has(report):
-            return self._first(report)
-        kinds = self._kinds.get(tuple(self._same(report.numbers)), [])
-        return next((kind for kind in kinds if kind.is_of(report)), None) or self._first(report)
+    def find(
+        self, which: Sequence[int], reports: Sequence[P], numbers: Numbers, found: list[Kind[P] | None]
+    ) -> None:
+        """Enter the kinds of some reports, which have this layout."""
 
-    def _has(self, report: P) -> bool:
-        """Whether the numbers of a report are in the same places as those of the others."""
-        if 2 * len(report.numbers) + 1 != len(self._pieces):
-            return False
-        self._pieces[1::2] = report.numbers
-        return "".join(self._pieces) == report.chars
+        def without_those_of(known: _Known, left: Sequence[int]) -> Sequence[int]:
+            firsts = ints(numbers.first[index] for index in left)
+            is_of = numbers.are_same(firsts[:, None] + known.same, known.exact)
+            is_of &= known.kind.are_of([reports[index] for index in left], numbers, firsts)
+            for index, is_one in zip(left, is_of.tolist(), strict=True):
+                if is_one:
+                    found[index] = known.kind
+            return [index for index, is_one in zip(left, is_of.tolist(), strict=True) if not is_one]
 
-    def _first(self, report: P) -> Kind[P] | None:
-        """Return the kind of the first report of that kind."""
-        if self._tries and (learned := self._learn(report)) is not None:
-            if sum(map(len, self._kinds.values())) == _MOST_KINDS:
-                self._kinds.clear()
-            if not self._kinds:
-                self._pieces = re.split(f"({NUMBER.pattern})", report.chars)
-                self._same = picker(learned.same)
-            if self._has(report):
-                self._kinds.setdefault(tuple(self._same(report.numbers)), []).append(learned.kind)
-                return learned.kind
-        self._tries = max(self._tries - 1, 0)
-        return None
+        left = which
+        for known in self._known:
+            left = without_those_of(known, left)
+        while left and self._tries:
+            index, *left = left
+            learned = self._learn(reports[index])
+            if learned is None:
+                self._tries -= 1
+                continue
+            if len(self._known) == _MOST_KINDS:
+                self._known.clear()
+            same = ints(learned.same)
+            known = _Known(learned.kind, same, numbers.exact(numbers.first[index] + same))
+            self._known.append(known)
+            found[index] = known.kind
+            left = without_those_of(known, left)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts
+from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.fio_columns.figures import Figures, Print
+    from fsbench_kit.formats.loose_json import Counts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
 
 
 class Log(NamedTuple):
@@ -28,55 +27,91 @@ class Log(NamedTuple):
 
     Attributes
     ----------
-    numbers, lines
-        Its numbers as printed, and their lines.
+    first
+        The index of its first number among those of all logs.
+    lines
+        The lines of its numbers.
     bins, bin_lines
         Its bins, and the lines of the counts of each.
     """
 
     figures: Figures
     shape: Shape
-    numbers: Sequence[str]
+    first: int
     lines: Ints
     bins: Sequence[Counts]
     bin_lines: Sequence[Ints]
 
 
+class Coded(NamedTuple):
+    """A column of things of which many are the same, as their indices."""
+
+    things: list[Any]
+    which: Ints
+
+    @classmethod
+    def of(cls, things: Iterable[Hashable]) -> Coded:
+        """Return the things as a column; most that are the same are one object, and known without hashing it."""
+        every = list(things)
+        known = Numbered()
+        numbers = {
+            key: known.number(thing) for key, thing in dict(zip(map(id, every), every, strict=True)).items()
+        }
+        return cls(known.items, ints(map(numbers.__getitem__, map(id, every))))
+
+
 class Shape:
-    """The positions of figures in reports with the same layout, as columns of the fields of `Figures`.
+    """The figures of reports with the same layout, as columns of the fields of `Figures`.
 
     Parameters
     ----------
     figures
         The figures of these reports.
+    places
+        The index of each number that `figures` counts among all numbers of a report, if there are others.
     """
 
-    def __init__(self, figures: Figures) -> None:
+    def __init__(self, figures: Figures, places: Ints | None = None) -> None:
         rows, latencies, buckets = figures.rows, figures.latencies, figures.buckets
 
         def at(numbers: Iterable[int | None]) -> Ints:
-            return ints(_NOTHING if number is None else number for number in numbers)
+            known = ints(_NOTHING if number is None else number for number in numbers)
+            return known if places is None else np.append(places, _NOTHING)[known]
 
         of_each = [row.gate for row in rows] + [each.gate for each in latencies]
-        gates = {gate: number for number, gate in enumerate(dict.fromkeys(of_each))}
-        which = ints(gates[gate] for gate in of_each)
-        self.row_gates, self.latency_gates = which[: len(rows)], which[len(rows) :]
-        self.gates = ints(len(gate) if gate else 1 for gate in gates)
-        self.gated = at(chain.from_iterable(gate or (None,) for gate in gates))
+        gates = Coded.of(of_each)
+        self.row_gates, self.latency_gates = gates.which[: len(rows)], gates.which[len(rows) :]
+        self.gates = ints(len(gate) if gate else 1 for gate in gates.things)
+        self.gated = at(chain.from_iterable(gate or (None,) for gate in gates.things))
         self.rows = at(row.number for row in rows)
         self.samples = at(row.samples for row in rows)
         self.orders = ints(row.order for row in rows) << ORDER
         self.means = ints(
             chain.from_iterable((row, each.mean) for row, each in enumerate(rows) if each.mean is not None)
         )
+        self.row_places = Coded.of(row.place for row in rows)
+        self.row_prints = Coded.of(row.printed for row in rows)
         self.percentiles = at(number for each in latencies for _, number in each.percentiles)
         self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
+        self.percentile_names = Coded.of(name for each in latencies for name, _ in each.percentiles)
         self.requests = at(each.requests for each in latencies)
+        self.latency_places = Coded.of(each.place for each in latencies)
+        self.latency_metrics = Coded.of(each.metric for each in latencies)
+        self.latency_orders = ints(each.order for each in latencies)
+        self.latency_bins = ints(_NOTHING if each.bins is None else each.bins for each in latencies)
+        self.are_old = np.full(len(latencies), figures.is_old)
         self.buckets = at(each.number for each in buckets)
+        self.bucket_places = Coded.of(each.place for each in buckets)
+        self.bucket_metrics = Coded.of(each.metric for each in buckets)
+        self.bucket_orders = ints(each.order for each in buckets)
+        self.bucket_lows, self.bucket_highs = (
+            np.array([getattr(each, end) for each in buckets], np.float64) for end in ("low", "high")
+        )
+        self.with_zeros = np.array([each.with_zeros for each in buckets], bool)
 
 
 _NOTHING: Final = -1
-"""Takes the place of an ordinal if there is no number."""
+"""Takes the place of an index if there is nothing."""
 
 
 ORDER: Final = 32
@@ -90,14 +125,6 @@ _ORDERS: Final = 50
 def ints(values: Iterable[int]) -> Ints:
     """Return integers as a column."""
     return np.array(list(values), np.int64)
-
-
-def picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
-    """Return a function that selects the numbers with the given ordinals."""
-    if len(numbers) == 1:
-        (number,) = numbers
-        return lambda every: (every[number],)
-    return itemgetter(*numbers) if numbers else lambda _: ()
 
 
 def in_order(log: Ints, order: Ints) -> NDArray[np.intp]:
@@ -158,11 +185,21 @@ class Numbered:
 
 
 class Group(NamedTuple):
-    """Logs with the same layout, and therefore with the same figures and shape."""
+    """Logs with the same layout, and therefore with the same figures and shape.
+
+    Attributes
+    ----------
+    firsts
+        The index of each log's first number.
+    lines
+        The lines of the numbers of each log.
+    """
 
     figures: Figures
     shape: Shape
     logs: list[Log]
+    firsts: Ints
+    lines: Ints
 
 
 class Logs:
@@ -180,50 +217,61 @@ class Logs:
         alike: dict[int, list[int]] = {}
         for number, log in enumerate(logs):
             alike.setdefault(id(log.shape), []).append(number)
+        of_groups = [[logs[number] for number in numbers] for numbers in alike.values()]
         self.groups = [
-            Group(logs[first].figures, logs[first].shape, [logs[number] for number in (first, *others)])
-            for first, *others in alike.values()
+            Group(
+                each[0].figures,
+                each[0].shape,
+                each,
+                ints(log.first for log in each),
+                np.array([log.lines for log in each]),
+            )
+            for each in of_groups
         ]
         self.numbers = ints(chain.from_iterable(alike.values()))
         self._places = np.argsort(self.numbers)
         self._sizes = [len(group.logs) for group in self.groups]
 
-    def by_figures(self, column: Callable[[Figures], Ints]) -> Ints:
-        """Return a column over all logs of a property of their figures."""
-        return joined(np.tile(column(group.figures), len(group.logs)) for group in self.groups)
-
-    def by_shape(self, column: Callable[[Shape], Ints]) -> Ints:
+    def column(self, of_shape: Callable[[Shape], NDArray[T]]) -> NDArray[T]:
         """Return a column over all logs of a property of their shapes."""
-        return joined(np.tile(column(group.shape), len(group.logs)) for group in self.groups)
+        return joined([np.tile(of_shape(group.shape), len(group.logs)) for group in self.groups])
 
-    def lines(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return the lines of some of the numbers of all logs."""
+    def coded(self, of_shape: Callable[[Shape], Coded], known: Numbered) -> Ints:
+        """Return a column of things over all logs, as their numbers."""
         return joined(
-            np.array([log.lines for log in group.logs])[:, column(group.shape)].ravel() for group in self.groups
+            [
+                np.tile(ints(map(known.number, column.things))[column.which], len(group.logs))
+                for group in self.groups
+                for column in [of_shape(group.shape)]
+            ]
         )
 
-    def sizes(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return the length of a column in each log."""
-        return np.repeat(ints(len(column(group.shape)) for group in self.groups), self._sizes)
+    def lines(self, of_shape: Callable[[Shape], Ints]) -> Ints:
+        """Return the lines of some of the numbers of all logs."""
+        return joined([group.lines[:, of_shape(group.shape)].ravel() for group in self.groups])
 
-    def starts(self, column: Callable[[Shape], Ints]) -> Ints:
+    def sizes(self, of_shape: Callable[[Shape], Any]) -> Ints:
+        """Return the length of a column in each log."""
+        return np.repeat(ints(len(of_shape(group.shape)) for group in self.groups), self._sizes)
+
+    def starts(self, of_shape: Callable[[Shape], Any]) -> Ints:
         """Return the start of each log's part of a column over all logs."""
-        sizes = self.sizes(column)
+        sizes = self.sizes(of_shape)
         starts: Ints = np.cumsum(sizes) - sizes
         return starts
 
-    def starts_of(self, numbers: int | Ints, column: Callable[[Shape], Ints]) -> Ints:
+    def starts_of(self, numbers: int | Ints, of_shape: Callable[[Shape], Any]) -> Ints:
         """Return these starts for some logs, given their indices among all logs."""
-        return self.starts(column)[self._places[numbers]]
+        return self.starts(of_shape)[self._places[numbers]]
 
-    def given(self, column: Callable[[Shape], Ints]) -> Ints:
+    def given(self, of_shape: Callable[[Shape], Any]) -> Ints:
         """Return, for each entry of a column over all logs, the index of its log."""
-        return np.repeat(self.numbers, self.sizes(column))
+        return np.repeat(self.numbers, self.sizes(of_shape))
 
 
-def joined(columns: Iterable[Ints]) -> Ints:
-    """Return the concatenation of columns."""
-    return np.concatenate([np.zeros(0, np.int64), *columns])
+def joined(columns: Sequence[NDArray[T]]) -> NDArray[T]:
+    """Return the concatenation of columns; without any, an empty column of integers."""
+    return np.concatenate(columns) if columns else np.zeros(0, np.int64)
 
 
 class Amounts(NamedTuple):
@@ -235,75 +283,45 @@ class Amounts(NamedTuple):
 
 
 class Values:
-    """All numbers of logs, concatenated, and a last one that represents a missing number.
+    """The numbers of logs, by what the shapes of the logs say of them."""
 
-    Attributes
-    ----------
-    text
-        As printed.
-    counts
-        As integers; -1 if they are not integers or exceed fio's own counters.
-    is_any
-        Whether each is not 0; true for the missing number.
-    """
+    def __init__(self, logs: Logs, numbers: Numbers) -> None:
+        self._logs, self._numbers = logs, numbers
 
-    def __init__(self, logs: Logs) -> None:
-        self._logs = logs
-        each = [log.numbers for group in logs.groups for log in group.logs]
-        self._starts = np.cumsum([0, *map(len, each)])
-        words = " ".join([*chain.from_iterable(each), _NONE]).encode()
-        self.text = pl.Series("text", [words.decode()]).str.split(" ").explode()
-        lengths = self.text.str.len_bytes().to_numpy().astype(np.int64)
-        ends = np.cumsum(lengths + 1) - 1
-        found = np.frombuffer(words, np.uint8)
-        points = np.flatnonzero(found == _POINT)
-        of_points = np.searchsorted(ends, points)
-        number_of_points = np.bincount(of_points, minlength=len(lengths))
-        digits = lengths - number_of_points
-        is_none = (number_of_points > 1) | (digits < 1) | (digits > MOST_DIGITS)
-        others = np.flatnonzero((found - _ZERO > _NINE - _ZERO) & (found != _POINT) & (found != _BLANK))
-        is_none[np.searchsorted(ends, others)] = True
-        self._has_fraction = number_of_points > 0
-        self._decimals = np.zeros(len(lengths), np.int64)
-        self._decimals[of_points] = ends[of_points] - 1 - points
-        self._is_odd = digits > _MOST_PRINTED
-        self._is_odd[of_points] |= (self._decimals[of_points] == 0) | (points == (ends - lengths)[of_points])
-        are_none = np.flatnonzero(is_none)
-        texts = self.text.gather(are_none).to_list()
-        if texts:
-            known = words.split(b" ")
-            for number in are_none.tolist():
-                known[number] = b"0"
-            words = b" ".join(known)
-        self._digits = np.fromstring(words.translate(None, b"."), np.int64, sep=" ")
-        self.is_any = self._digits > 0
-        self.is_any[are_none] = [bool(text.strip("-0.")) for text in texts]
-        is_none[-1] = True
-        self._digits[is_none] = _NO_DIGITS
-        self.counts = np.where(self._has_fraction | is_none, -1, self._digits)
+    def at(self, of_shape: Callable[[Shape], Ints]) -> Ints:
+        """Return the indices of numbers among all, given those by the shapes of logs."""
+        missing = len(self._numbers.digits) - 1
+        return joined(
+            [
+                np.where(places < 0, missing, group.firsts[:, None] + places).ravel()
+                for group in self._logs.groups
+                for places in [of_shape(group.shape)]
+            ]
+        )
 
-    def at(self, column: Callable[[Shape], Ints]) -> Ints:
-        """Return the positions of numbers among all, given their ordinals by the shapes of logs."""
-        places = self._logs.by_shape(column)
-        starts = np.repeat(self._starts[:-1], self._logs.sizes(column))
-        found: Ints = np.where(places < 0, self._starts[-1], places + starts)
-        return found
+    def counts(self, of_shape: Callable[[Shape], Ints]) -> Ints:
+        """Return numbers as integers; see `Numbers.counts`."""
+        counts: Ints = self._numbers.counts[self.at(of_shape)]
+        return counts
 
-    @property
-    def odd_logs(self) -> Ints:
-        """The indices of logs with a number that has a point at an end, or more digits than fio prints."""
-        of = np.searchsorted(self._starts, np.flatnonzero(self._is_odd), "right") - 1
-        return self._logs.numbers[of]
+    def texts(self, at: Ints) -> pl.Series:
+        """Return numbers as printed."""
+        return self._numbers.texts(at)
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return whether gated items exist."""
         logs = self._logs
-        sizes = logs.by_shape(lambda shape: shape.gates)
-        is_any = self.is_any[self.at(lambda shape: shape.gated)]
-        is_open = np.logical_or.reduceat(is_any, np.cumsum(sizes) - sizes) if len(sizes) else is_any
         firsts = np.repeat(logs.starts(lambda shape: shape.gates), logs.sizes(gates))
-        are_there: Bools = is_open[logs.by_shape(gates) + firsts]
+        are_there: Bools = self._are_open[logs.column(gates) + firsts]
         return are_there
+
+    @cached_property
+    def _are_open(self) -> Bools:
+        """Whether any number of each gate is not 0."""
+        sizes = self._logs.column(lambda shape: shape.gates)
+        is_any = self._numbers.is_any[self.at(lambda shape: shape.gated)]
+        are_open: Bools = np.logical_or.reduceat(is_any, np.cumsum(sizes) - sizes) if len(sizes) else is_any
+        return are_open
 
     def amounts(self, at: Ints, prints: Sequence[Print], which: Ints) -> Amounts:
         """Return the values and bounds of numbers, given how each is printed; NaN if it is not a number.
@@ -311,7 +329,8 @@ class Values:
         This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float nearest to the true
         quotient: integers below 2^53 are multiplied, and divided once.
         """
-        digits, decimals, has_fraction = self._digits[at], self._decimals[at], self._has_fraction[at]
+        digits, decimals = self._numbers.digits[at], self._numbers.decimals[at]
+        has_fraction = decimals > 0
         whole = digits.astype(np.float64)
 
         def of_prints(values: Iterable[float]) -> Floats:
@@ -333,10 +352,10 @@ class Values:
         low = np.maximum(2 * whole - below, 0) * factor / (2 * divisor)
         high = (2 * whole + above) * factor / (2 * divisor)
         for index in np.flatnonzero(~is_exact).tolist():
-            value[index], low[index], high[index] = _amount(self.text[int(at[index])], prints[which[index]])
+            value[index], low[index], high[index] = _amount(self._numbers.text(at[index]), prints[which[index]])
         for rule in {each.rule for each in prints if each.rule is not None}:
             ruled = np.flatnonzero(np.array([each.rule == rule for each in prints])[which])
-            low[ruled], high[ruled] = rule(digits[ruled].astype(np.int64))
+            low[ruled], high[ruled] = rule(digits[ruled])
             value[ruled[np.isnan(low[ruled] + high[ruled])]] = np.nan
         return Amounts(value, low, high)
 
@@ -347,7 +366,7 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
     Also return which exist and are usable numbers, and which of the others are not merely 0.
     """
     hows = Numbered()
-    which = logs.by_figures(lambda own: ints(hows.number(row.printed) for row in own.rows))
+    which = logs.coded(lambda shape: shape.row_prints, hows)
     prints: list[Print] = hows.items
     at = values.at(lambda shape: shape.rows)
     value, low, high = values.amounts(at, prints, which)
@@ -357,7 +376,7 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
     for column in (value, low, high):
         column[~is_there] = np.nan
     starts = np.repeat(logs.starts(lambda shape: shape.rows), logs.sizes(lambda shape: shape.means))
-    means = logs.by_shape(lambda shape: shape.means) + starts
+    means = logs.column(lambda shape: shape.means) + starts
     shares, of = means[::2], means[1::2]
     is_known = ~np.isnan(low[of])
     shares, of = shares[is_known], of[is_known]
@@ -369,14 +388,14 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
     of_print = ints(whats.number(each.what) for each in prints)
     rows = Rows(
         logs.given(lambda shape: shape.rows),
-        logs.by_shape(lambda shape: shape.orders),
-        logs.by_figures(lambda own: ints(places.number(row.place) for row in own.rows)),
+        logs.column(lambda shape: shape.orders),
+        logs.coded(lambda shape: shape.row_places, places),
         of_print[which],
         value,
         low,
         high,
-        values.counts[values.at(lambda shape: shape.samples)],
-        values.text.gather(at),
+        values.counts(lambda shape: shape.samples),
+        values.texts(at),
         logs.lines(lambda shape: shape.rows),
     )
     return rows, are_known, are_strange
@@ -396,10 +415,4 @@ _BELOW: Final[Mapping[str, int]] = {"nearest": 1, "down": 0, "up": 2, "exact": 0
 _ABOVE: Final[Mapping[str, int]] = {"nearest": 1, "down": 2, "up": 0, "exact": 0}
 """The distance of the true values below and above a print, in halves of its last digit."""
 _MOST_PLACES: Final = 12
-_MOST_PRINTED: Final = 30
 _POWERS: Final = 10.0 ** np.arange(_MOST_PLACES + 1)
-_NONE: Final = "1"
-"""The text of the missing number, which must not be 0 so that items without a gate exist."""
-_NO_DIGITS: Final = 2**53
-"""The digits of numbers that have to be examined one by one."""
-_BLANK, _POINT, _ZERO, _NINE = b" .09"

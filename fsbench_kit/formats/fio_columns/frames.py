@@ -7,7 +7,6 @@ read as columns. Irregular reports are left to the format's `parse`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -16,22 +15,22 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.clean import CleanLogs
+from fsbench_kit.formats.fio_columns.columns import ints
+from fsbench_kit.formats.fio_columns.numbers import Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_columns.alike import Alike
-    from fsbench_kit.formats.fio_columns.columns import Ints, Log
+    from fsbench_kit.formats.fio_columns.columns import Log
     from fsbench_kit.formats.fio_columns.figures import Figures
+    from fsbench_kit.formats.fio_columns.numbers import Bools, Ints
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
-
-Numbers = Sequence[str]
-"""All numbers of a report as printed, including those in strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +47,12 @@ class Printed:
         The time at which it was printed, if it shows it.
     chars
         The text without what does not belong to its layout.
-    numbers
-        All numbers, including those in strings.
-    layout
-        The text between their digits.
     """
 
     at: int
     end: int
     ended_at: datetime | None
     chars: str
-    numbers: Numbers
-    layout: bytes
 
 
 P = TypeVar("P", bound=Printed)
@@ -76,27 +69,33 @@ class Kind(ABC, Generic[P]):
         Version and status.
     checked
         What `checks` depends on, apart from the figures themselves.
+    conditions
+        Groups of numbers that determine which figures exist, and whether any number of each is not 0.
     """
 
     figures: Figures
     facts: tuple[str | None, str]
     checked: Hashable
+    conditions: Sequence[tuple[Ints, bool]]
+
+    def are_of(self, _: Sequence[P], numbers: Numbers, firsts: Ints) -> Bools:
+        """Return whether reports that differ in their numbers alone are of this kind."""
+        are_of = np.ones(len(firsts), bool)
+        for places, answer in self.conditions:
+            are_of &= numbers.is_any[firsts[:, None] + places].any(axis=1) == answer
+        return are_of
 
     @abstractmethod
-    def is_of(self, report: P) -> bool:
-        """Whether a report that differs in its numbers alone is of this kind."""
+    def log(self, report: P, first: int) -> Log:
+        """Return a report, given the index of its first number."""
 
     @abstractmethod
-    def log(self, report: P) -> Log:
-        """Return the numbers of a report."""
+    def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
+        """Return whether reports have to be read separately."""
 
     @abstractmethod
-    def is_odd(self, log: Log) -> bool:
-        """Whether a report has to be read separately."""
-
-    @abstractmethod
-    def settings(self, log: Log) -> list[Setting]:
-        """Return the settings of a report."""
+    def settings(self, numbers: Numbers, firsts: Ints) -> Iterable[list[Setting]]:
+        """Return the settings of reports; those that have the same share one list."""
 
     @abstractmethod
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
@@ -106,22 +105,28 @@ class Kind(ABC, Generic[P]):
     def remarks(self, report: P) -> Iterable[Diagnostic]:
         """Return the diagnostics of a report that do not depend on its figures."""
 
-    def identity(self, _: Log) -> str | None:
-        """Return what identifies a run: alternating keys and values, separated by blanks."""
-        return None
+    def identities(self, _: Numbers, firsts: Ints) -> Sequence[str | None]:
+        """Return what identifies each run: alternating keys and values, separated by blanks."""
+        return [None] * len(firsts)
 
-    def leftovers(self, _: Log) -> Iterable[tuple[str, int, str]]:
-        """Return messages on unknown numbers, with their lines and excerpts."""
+    def leftovers(self, _numbers: Numbers, _logs: Sequence[Log]) -> Iterable[tuple[int, tuple[str, int, str]]]:
+        """Return messages on unknown numbers, with their lines and excerpts, and the index of the log of each."""
         return ()
 
 
 def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
     """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others."""
-    found = [(report, kind) for report in reports if (kind := kinds.kind_of(report)) is not None]
+    every = list(reports)
+    numbers = Numbers([report.chars for report in every])
+    found = [
+        (report, kind, kind.log(report, first))
+        for report, kind, first in zip(every, kinds.kinds_of(every, numbers), numbers.first, strict=False)
+        if kind is not None
+    ]
     if not found:
         return None, list(given)
-    collected = _Collected(found)
-    return collected.logs(), sorted({*given} - {report.at for report, _ in found} | {*collected.left})
+    collected = _Collected(found, numbers)
+    return collected.logs(), sorted({*given} - {report.at for report, *_ in found} | {*collected.left})
 
 
 _LARGEST: Final = 2**63 - 1
@@ -131,12 +136,13 @@ _LARGEST: Final = 2**63 - 1
 class _Collected:
     """The contents of reports, each of its kind."""
 
-    def __init__(self, found: list[tuple[Any, Kind[Any]]]) -> None:
-        logs = [kind.log(report) for report, kind in found]
-        self._sheet = Sheet(logs)
-        is_odd = self._sheet.is_odd() | np.array(
-            [kind.is_odd(log) for (_, kind), log in zip(found, logs, strict=True)], bool
-        )
+    def __init__(self, found: list[tuple[Any, Kind[Any], Log]], numbers: Numbers) -> None:
+        self._found, self._numbers = found, numbers
+        self._firsts = ints(log.first for *_, log in found)
+        self._sheet = Sheet([log for *_, log in found], numbers)
+        is_odd = self._sheet.is_odd()
+        for kind, which in self._by_kind(range(len(found))):
+            is_odd[which] |= kind.are_odd(numbers, self._firsts[which])
         places = self._sheet.places
         sizes = [max((size for size in place if isinstance(size, int)), default=0) for place in places]
         is_too_large = np.array([size > _LARGEST for size in sizes], bool)
@@ -148,9 +154,18 @@ class _Collected:
             orient="row",
         )
         self._is_kept = ~is_odd
-        self._at = np.array([report.at for report, _ in found], np.int64)
-        self._kept = [(number, *found[number], logs[number]) for number in np.flatnonzero(self._is_kept).tolist()]
+        self._at = ints(report.at for report, *_ in found)
+        self._kept: list[int] = np.flatnonzero(self._is_kept).tolist()
+        self._kinds = list(self._by_kind(self._kept))
         self.left = self._at[is_odd].tolist()
+
+    def _by_kind(self, numbers: Iterable[int]) -> Iterable[tuple[Kind[Any], list[int]]]:
+        """Return each kind, and the numbers of its reports among the given ones."""
+        of_kinds: dict[int, tuple[Kind[Any], list[int]]] = {}
+        for number in numbers:
+            kind = self._found[number][1]
+            of_kinds.setdefault(id(kind), (kind, []))[1].append(number)
+        return of_kinds.values()
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
@@ -169,17 +184,22 @@ class _Collected:
         durations = np.full(len(self._at), -1.0)
         np.maximum.at(durations, rows.log[are_runtimes], rows.value[are_runtimes])
         known = [duration if duration >= 0 else None for duration in durations.tolist()]
+        identities: dict[int, str | None] = {}
+        for kind, which in self._kinds:
+            own = kind.identities(self._numbers, self._firsts[which])
+            identities |= zip(which, own, strict=True)
         made = [
-            (report.at, report.end, report.ended_at, known[number], kind.identity(log), *kind.facts)
-            for number, report, kind, log in self._kept
+            (report.at, report.end, report.ended_at, known[number], identities[number], *kind.facts)
+            for number in self._kept
+            for report, kind, _ in [self._found[number]]
         ]
         names = ("log", "end", "ended_at", "duration", "identity", "tool_version", "status")
-        own = _frame(made, {name: _RUN[name] for name in names} | {"identity": pl.String})
+        runs = _frame(made, {name: _RUN[name] for name in names} | {"identity": pl.String})
         same = {"tool": TOOL.name, "start": 0, "line": 1}
-        own = own.with_columns(pl.col("identity").str.split(" "))
+        runs = runs.with_columns(pl.col("identity").str.split(" "))
         return pl.DataFrame(
             [
-                own[name] if name in names else pl.Series(name, [same.get(name)] * own.height, dtype=kind)
+                runs[name] if name in names else pl.Series(name, [same.get(name)] * runs.height, dtype=kind)
                 for name, kind in _RUN.items()
             ]
         )
@@ -188,15 +208,16 @@ class _Collected:
         """Return the settings, which are the same, or vary little, for logs of one kind."""
         rows: list[tuple[Any, ...]] = []
         known: dict[int, range] = {}
-        of_logs = []
-        for _, _, kind, log in self._kept:
-            items = kind.settings(log)
-            if id(items) not in known:
-                known[id(items)] = range(len(rows), len(rows) + len(items))
-                rows += [tuple(getattr(item, name) for name in _SETTING) for item in items]
-            of_logs.append(known[id(items)])
-        picks = np.fromiter(chain.from_iterable(of_logs), np.int64)
-        logs = np.repeat(self._at[self._is_kept], list(map(len, of_logs)))
+        of_logs: dict[int, range] = {}
+        for kind, which in self._kinds:
+            for number, items in zip(which, kind.settings(self._numbers, self._firsts[which]), strict=True):
+                if id(items) not in known:
+                    known[id(items)] = range(len(rows), len(rows) + len(items))
+                    rows += [tuple(getattr(item, name) for name in _SETTING) for item in items]
+                of_logs[number] = known[id(items)]
+        in_order = [of_logs[number] for number in self._kept]
+        picks = np.fromiter(chain.from_iterable(in_order), np.int64)
+        logs = np.repeat(self._at[self._is_kept], list(map(len, in_order)))
         return pl.DataFrame([pl.Series("log", logs), *pl.DataFrame(rows, schema=_SETTING, orient="row")[picks]])
 
     def _measurements(self) -> pl.DataFrame:
@@ -237,7 +258,7 @@ class _Collected:
     def _series(self) -> pl.DataFrame:
         points = [
             (report.at, block.part, block.operation, block.metric, block.statistic, time, value)
-            for _, report, kind, _ in self._kept
+            for report, kind, _ in map(self._found.__getitem__, self._kept)
             for block in kind.figures.run.series
             for time, value in zip(block.times, block.values, strict=True)
         ]
@@ -247,8 +268,10 @@ class _Collected:
         """Return the diagnostics of all reports, including those of cross-checks."""
         diagnostics: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
         ats = self._at.tolist()
-        spans = {number: (report.at, 0, report.end) for number, report, *_ in self._kept}
-        for number, report, kind, _ in self._kept:
+        spans = {}
+        for number in self._kept:
+            report, kind, _ = self._found[number]
+            spans[number] = report.at, 0, report.end
             diagnostics[number] += (
                 (report.at, each.start, each.end, each.code, each.message, each.line, each.excerpt)
                 for each in kind.remarks(report)
@@ -264,17 +287,15 @@ class _Collected:
                 rows = np.flatnonzero(np.broadcast_to(fails, len(numbers))).tolist()
                 for row, found in zip(rows, finding.of(rows), strict=True):
                     diagnostics[numbers[row]].append((ats[numbers[row]], None, None, finding.code, *found))
-        for number, _, kind, log in self._kept:
-            diagnostics[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in kind.leftovers(log))
+        for kind, numbers in self._kinds:
+            for index, lost in kind.leftovers(self._numbers, [self._found[number][2] for number in numbers]):
+                diagnostics[numbers[index]].append((*spans[numbers[index]], "UNREAD_FIGURE", *lost))
         return _frame(chain.from_iterable(diagnostics), _DIAGNOSTIC)
 
     def _alike(self) -> Iterator[tuple[list[int], Kind[Any]]]:
         """Yield the numbers of reports with the same figures, and the kind of one of them."""
-        of_kinds: dict[int, tuple[list[int], Kind[Any]]] = {}
-        for number, _, kind, _ in self._kept:
-            of_kinds.setdefault(id(kind), ([], kind))[0].append(number)
         alike: dict[Hashable, tuple[list[int], Kind[Any]]] = {}
-        for numbers, kind in of_kinds.values():
+        for kind, numbers in self._kinds:
             alike.setdefault(kind.checked, ([], kind))[0].extend(numbers)
         yield from alike.values()
 

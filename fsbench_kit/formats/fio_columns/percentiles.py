@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,6 @@ import polars as pl
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
 from fsbench_kit.formats.fio_columns.columns import (
     ORDER,
-    Bools,
-    Floats,
-    Ints,
     Logs,
     Numbered,
     Rows,
@@ -28,14 +25,14 @@ from fsbench_kit.formats.fio_columns.columns import (
     ints,
     joined,
 )
+from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints
 from fsbench_kit.model.records import What, what
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_columns.figures import Latencies
 
 _RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
 """The percentiles that fio prints by default."""
@@ -90,23 +87,17 @@ class Percentiles(NamedTuple):
 
 def percentiles(logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered) -> Percentiles:
     """Read the percentiles and bins of logs."""
-
-    def of_each(number: Callable[[Latencies], int]) -> Ints:
-        return logs.by_figures(lambda own: ints(map(number, own.latencies)))
-
     known = LatencyColumns(
         logs.given(_latencies),
-        values.counts[values.at(lambda shape: shape.requests)],
-        logs.by_figures(lambda own: np.repeat(ints([own.is_old]), len(own.latencies))) > 0,
+        values.counts(lambda shape: shape.requests),
+        logs.column(lambda shape: shape.are_old),
         values.are_there(_latencies),
-        of_each(lambda item: places.number(item.place)),
-        of_each(lambda item: metrics.number(item.metric)),
-        of_each(lambda item: item.order),
+        logs.coded(lambda shape: shape.latency_places, places),
+        logs.coded(lambda shape: shape.latency_metrics, metrics),
+        logs.column(lambda shape: shape.latency_orders),
     )
     printed = _printed(logs, values, known)
-    bins, found, wrong_bins = _bins(
-        logs, known, of_each(lambda item: -1 if item.bins is None else item.bins), places
-    )
+    bins, found, wrong_bins = _bins(logs, known, places)
     made = _made(found, printed, known)
     rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
     rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
@@ -162,17 +153,13 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
     def percentiles(shape: Shape) -> Ints:
         return shape.percentiles
 
-    at = values.at(percentiles)
-    of = logs.by_shape(lambda shape: shape.latency_of)
+    of = logs.column(lambda shape: shape.latency_of)
     of += np.repeat(logs.starts(_latencies), logs.sizes(percentiles))
-    names: Any = logs.by_figures(
-        lambda own: np.array([name for each in own.latencies for name, _ in each.percentiles], object)
-    )
-    ranks = logs.by_figures(
-        lambda own: np.array([_rank(name) for each in own.latencies for name, _ in each.percentiles])
-    )
-    rank = np.where(known.are_there[of], ranks, 0)
-    value = np.where(rank > 0, values.counts[at], -1)
+    known_names = Numbered()
+    name = logs.coded(lambda shape: shape.percentile_names, known_names)
+    names = known_names.items
+    rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float)[name], 0)
+    value = np.where(rank > 0, values.counts(percentiles), -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
     return _Values(
@@ -181,8 +168,8 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
         value,
         is_possible,
         np.ones(len(of), bool),
-        names,
-        values.text.gather(at),
+        np.array(names, object)[name],
+        values.texts(values.at(percentiles)),
         logs.lines(percentiles),
     )
 
@@ -213,12 +200,10 @@ class _Found(NamedTuple):
 
 
 def _bins(
-    logs: Logs, known: LatencyColumns, which: Ints, places: Numbered
+    logs: Logs, known: LatencyColumns, places: Numbered
 ) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
-    """Read the bins of all latencies; return them, those that yield percentiles, and their problems.
-
-    `which` is the index of each latency's bins in its log; below 0 if it has none.
-    """
+    """Read the bins of all latencies; return them, those that yield percentiles, and their problems."""
+    which = logs.column(lambda shape: shape.latency_bins)
     each = [log for group in logs.groups for log in group.logs]
     numbers = np.flatnonzero((which >= 0) & known.are_there)
     starts = np.cumsum([0, *(len(log.bins) for log in each)])[:-1]
@@ -231,9 +216,9 @@ def _bins(
     names, counts, lines = (
         joined(columns)
         for columns in (
-            (bins.names for bins in given),
-            (bins.counts for bins in given),
-            (all_lines[number] for number in at),
+            [bins.names for bins in given],
+            [bins.counts for bins in given],
+            [all_lines[number] for number in at],
         )
     )
     widths = bin_widths(names)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns import columns
-from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Log, Numbered, Rows, Shape
-from fsbench_kit.formats.fio_columns.figures import Bucket, printed
+from fsbench_kit.formats.fio_columns.columns import ORDER, Log, Numbered, Rows, Shape
+from fsbench_kit.formats.fio_columns.figures import printed
+from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.formats.fio_columns.percentiles import Wrong, percentiles
 from fsbench_kit.model.records import Bins, Distributions, Figure, Measurement, Place, What
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 
 _SHARE: Final = printed("", "group_share", unit="%")
@@ -44,6 +44,13 @@ class Distribution(NamedTuple):
 class Sheet:
     """The contents of reports.
 
+    Parameters
+    ----------
+    logs
+        The reports.
+    numbers
+        The numbers of all of them.
+
     Attributes
     ----------
     rows
@@ -54,11 +61,11 @@ class Sheet:
         Problems with single numbers.
     """
 
-    def __init__(self, logs: Sequence[Log]) -> None:
-        self.logs = logs
+    def __init__(self, logs: Sequence[Log], numbers: Numbers) -> None:
+        self.logs, self._numbers = logs, numbers
         self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
         self._sorted = columns.Logs(logs)
-        self._values = values = columns.Values(self._sorted)
+        self._values = values = columns.Values(self._sorted, numbers)
         shared = self._places, self._whats
         self.figures, self._is_known, self._is_strange = columns.figures(self._sorted, values, *shared)
         self._latencies = percentiles(self._sorted, values, *shared, self._metrics)
@@ -92,17 +99,14 @@ class Sheet:
         at = self._values.at(_buckets)
         share, _, _ = self._values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
 
-        def of_each(column: Callable[[Bucket], float | None], kind: type = int) -> Any:
-            return logs.by_figures(lambda own: np.array(list(map(column, own.buckets)), kind))
-
-        is_read = ~np.isnan(share) & ((of_each(attrgetter("with_zeros")) > 0) | (share != 0))
+        is_read = ~np.isnan(share) & (logs.column(lambda shape: shape.with_zeros) | (share != 0))
         read = Distribution(
             logs.given(_buckets),
-            of_each(attrgetter("order")),
-            of_each(lambda item: self._places.number(item.place)),
-            of_each(lambda item: self._metrics.number(item.metric)),
-            of_each(attrgetter("low"), float),
-            of_each(attrgetter("high"), float),
+            logs.column(lambda shape: shape.bucket_orders),
+            logs.coded(lambda shape: shape.bucket_places, self._places),
+            logs.coded(lambda shape: shape.bucket_metrics, self._metrics),
+            logs.column(lambda shape: shape.bucket_lows),
+            logs.column(lambda shape: shape.bucket_highs),
             np.full(len(share), -1),
             share,
             logs.lines(_buckets),
@@ -203,16 +207,10 @@ class Sheet:
         latencies = self._latencies
         odd[latencies.latencies.log[latencies.disagree]] = True
         odd[self.figures.log[self._is_strange]] = True
-        odd[self._values.odd_logs] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
-        if len(unread):
-            at = self._values.at(_percentiles)[unread]
-            odd[
-                self._sorted.given(_percentiles)[unread][
-                    (self._values.text.gather(at).str.strip_chars("0") != "").to_numpy()
-                ]
-            ] = True
+        is_any = self._numbers.is_any[self._values.at(_percentiles)[unread]]
+        odd[self._sorted.given(_percentiles)[unread][is_any]] = True
         return odd
 
     def columns_of(self, logs: Ints) -> list[Measurement]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.formats import fio_columns
-from fsbench_kit.formats.fio_columns import NUMBER, Alike, Learned, numbers_of
+from fsbench_kit.formats.fio_columns import NUMBER, Alike, Learned
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.kinds import DocumentKind, Printed
 from fsbench_kit.formats.fio_json.reader import JsonReader, ended_at
@@ -60,7 +60,7 @@ def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
         if time is not None:
             chars = f"{chars[: time.start(1)]}{'_' * len(time[1])}{chars[time.end(1) :]}"
         ended = ended_at(time[1]) if time is not None else None
-        yield Printed(at, ends[at], ended, chars, *numbers_of(chars), cut)
+        yield Printed(at, ends[at], ended, chars, cut)
 
 
 def _learned(first: Printed) -> Learned | None:
@@ -77,15 +77,18 @@ def _learned(first: Printed) -> Learned | None:
     if not report.is_of_fio:
         return None
     reader = JsonReader(Text(first.cut.chars), report)
-    at = {match.start(): place for place, match in enumerate(NUMBER.finditer(chars))}
+    found = list(NUMBER.finditer(chars))
+    starts = [match.start() for match in found]
+    at = {start: place for place, start in enumerate(starts)}
     places = [at.get(start, -1) for start in document.starts]
     has_all = -1 not in places and all(
-        first.numbers[place] == document.number(number) for number, place in enumerate(places)
+        found[place][0] == document.number(number) for number, place in enumerate(places)
     )
     if not has_all or len(reader.figures.bins) != len(first.cut.bins):
         return None
-    in_strings = sorted({*at.values()} - {*places})
-    return Learned(DocumentKind(reader, places, first), in_strings)
+    in_strings = {*range(len(found))} - {*places}
+    kind = DocumentKind(reader, starts, places, first)
+    return Learned(kind, sorted(in_strings.union(kind.same)))
 
 
 _KINDS: Final = Alike(_learned)

@@ -10,7 +10,7 @@ from fsbench_kit.formats.loose_json import MOST_DIGITS, Document, Object, is_num
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from fsbench_kit.formats.fio_columns import Gate
 
@@ -61,7 +61,7 @@ class Report:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.numbers: Sequence[str] | None = None
+        self._number: Callable[[int], str] = document.number
         self.consulted: set[int] = set()
         self.conditions: dict[tuple[int, ...], bool] = {}
         self.content = document.content
@@ -88,13 +88,13 @@ class Report:
         """Return a string, or a number as printed."""
         if is_number(value):
             self.consulted.add(value)
-            return self.numbers[value] if self.numbers is not None else self.document.number(value)
+            return self._number(value)
         return value if isinstance(value, str) else ""
 
-    def like(self, numbers: Sequence[str]) -> Report:
+    def like(self, number: Callable[[int], str]) -> Report:
         """Return a report with the same layout, with other numbers."""
         other = copy(self)
-        other.numbers, other._options = numbers, {}
+        other._number, other._options = number, {}
         return other
 
     def count(self, value: object) -> int | None:

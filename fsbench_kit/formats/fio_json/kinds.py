@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fsbench_kit.formats import fio_columns
-from fsbench_kit.formats.fio_columns import Log, picker
+from fsbench_kit.formats.fio_columns import Log, Shape, ints
 from fsbench_kit.formats.fio_json.reader import (
     IDENTITY,
     NO_FIGURES,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.findings import Finding
+    from fsbench_kit.formats.fio_columns import Bools, Ints, Numbers
     from fsbench_kit.formats.json_text import Cut
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
@@ -47,53 +49,51 @@ class DocumentKind(fio_columns.Kind[Printed]):
     ----------
     reader
         The reader of the first document.
+    starts
+        The positions of all numbers in the text of the first document.
     places
-        The positions of the document's numbers among those of the text.
+        The indices of the document's numbers among these.
     first
         The first document.
     """
 
-    def __init__(self, reader: JsonReader, places: list[int], first: Printed) -> None:
+    def __init__(self, reader: JsonReader, starts: Sequence[int], places: Sequence[int], first: Printed) -> None:
         self._reader = reader
         report, figures = reader.report, reader.figures
+        self._places = ints(places)
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
+        self.shape = Shape(figures, self._places)
         self._remarks = list(reader.remarks())
-        self._identity = [(key, number) for key in IDENTITY if isinstance(number := report.content.get(key), int)]
+        self._identity = [
+            (key, places[number]) for key in IDENTITY if isinstance(number := report.content.get(key), int)
+        ]
         bins = first.cut.places
         document = report.document
-        starts = np.array(document.starts, np.intp)
-        self._numbers = picker(places)
-        self._lines, self._bins_before = reader.text.lines(starts), np.searchsorted(bins, starts)
+        self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(bins, starts)
         self._bin_lines = reader.text.lines(bins).tolist()
-        self._consulted = picker([places[number] for number in sorted(report.consulted)])
-        self._first = self._consulted(first.numbers)
-        self._conditions = [
-            (picker([places[number] for number in numbers]), answer)
-            for numbers, answer in report.conditions.items()
-        ]
+        self.conditions = [(self._places[list(numbers)], answer) for numbers, answer in report.conditions.items()]
         read = {row.number for row in figures.rows} | {bucket.number for bucket in figures.buckets}
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
         unread = [number for number, is_read in enumerate(document.is_read) if not is_read and number not in read]
-        keys = {number: key_of(document, document.starts[number]) for number in unread}
-        self._keys = {number: key for number, key in keys.items() if key not in NO_FIGURES}
-        self._unread = picker(list(self._keys))
-        self._of_settings = picker(sorted(reader.numbers_of_settings))
-        self._settings: dict[Sequence[str], list[Setting]] = {}
+        keys = {places[number]: key_of(document, document.starts[number]) for number in unread}
+        self._keys = {place: key for place, key in keys.items() if key not in NO_FIGURES}
+        self._unread = ints(self._keys)
+        self._of_settings = self._places[sorted(reader.numbers_of_settings)]
+        self._settings: dict[bytes, list[Setting]] = {}
 
-    def is_of(self, report: Printed) -> bool:
-        """Whether a document that differs in its numbers alone is of this kind."""
-        numbers = report.numbers
-        return self._consulted(numbers) == self._first and all(
-            bool("".join(pick(numbers)).strip("0.")) == answer for pick, answer in self._conditions
-        )
+    @property
+    def same(self) -> list[int]:
+        """The numbers that are the same in all documents of this kind."""
+        same: list[int] = self._places[sorted(self._reader.report.consulted)].tolist()
+        return same
 
-    def log(self, report: Printed) -> Log:
-        """Return the numbers of a document."""
+    def log(self, report: Printed, first: int) -> Log:
+        """Return a document, given the index of its first number."""
         cut = report.cut
         return Log(
             self.figures,
-            self.figures.shape,
-            self._numbers(report.numbers),
+            self.shape,
+            first,
             self._lines + cut.heights[self._bins_before] if cut.bins else self._lines,
             cut.bins,
             [
@@ -102,17 +102,23 @@ class DocumentKind(fio_columns.Kind[Printed]):
             ],
         )
 
-    def is_odd(self, log: Log) -> bool:
-        """Whether statistics may be over single requests."""
-        numbers = log.numbers
-        return any(
-            numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
-            for samples, requests in self._reader.figures.sampled
-        )
+    def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
+        """Return whether statistics may be over single requests."""
+        are_odd = np.zeros(len(firsts), bool)
+        for samples, requests in self._reader.figures.sampled:
+            counted = firsts + self._places[samples]
+            are_alike = np.ones(len(firsts), bool)
+            if requests is not None:
+                are_alike = numbers.counts[counted] == numbers.counts[firsts + self._places[requests]]
+            are_odd |= numbers.is_any[counted] & are_alike
+        return are_odd
 
-    def identity(self, log: Log) -> str | None:
-        """Return what identifies a run: alternating keys and values, separated by blanks."""
-        return " ".join(f"{key} {log.numbers[number]}" for key, number in self._identity) or None
+    def identities(self, numbers: Numbers, firsts: Ints) -> list[str | None]:
+        """Return what identifies each run: alternating keys and values, separated by blanks."""
+        keys, places = [key for key, _ in self._identity], ints(place for _, place in self._identity)
+        words = numbers.texts((firsts[:, None] + places).ravel()).to_list()
+        each = zip(*[iter(words)] * len(keys), strict=True) if keys else [()] * len(firsts)
+        return [" ".join(map("{} {}".format, keys, own)) or None for own in each]
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
         """Yield the diagnostics of a document that do not depend on its figures."""
@@ -122,21 +128,28 @@ class DocumentKind(fio_columns.Kind[Printed]):
         """Check columns of figures of several documents against each other."""
         return self._reader.checks(measurements)
 
-    def leftovers(self, log: Log) -> Iterator[tuple[str, int, str]]:
-        """Return messages on unknown numbers, with their lines and excerpts."""
-        found: list[list[Unread]] = list(map(unread_counts, log.bins, log.bin_lines))
-        texts = self._unread(log.numbers)
-        if "".join(texts).strip("0."):
-            found += (
-                [(int(log.lines[number]), key, text)]
-                for (number, key), text in zip(self._keys.items(), texts, strict=True)
-                if text.strip("0.")
-            )
-        return leftovers(sorted(each for each in found if each))
+    def leftovers(self, numbers: Numbers, logs: Sequence[Log]) -> Iterator[tuple[int, tuple[str, int, str]]]:
+        """Return messages on unknown numbers, with their lines and excerpts, and the index of the log of each."""
+        is_any = numbers.is_any[ints(log.first for log in logs)[:, None] + self._unread]
+        for index, (log, has_any) in enumerate(zip(logs, is_any.any(axis=1).tolist(), strict=True)):
+            found: list[list[Unread]] = list(map(unread_counts, log.bins, log.bin_lines))
+            if has_any:
+                found += (
+                    [(int(log.lines[place]), self._keys[place], numbers.text(log.first + place))]
+                    for place in self._unread[is_any[index]].tolist()
+                )
+            for message in leftovers(sorted(each for each in found if each)):
+                yield index, message
 
-    def settings(self, log: Log) -> list[Setting]:
-        """Return the settings of a log."""
-        own = self._of_settings(log.numbers)
-        if own not in self._settings:
-            self._settings[own] = self._reader.settings(self._reader.report.like(log.numbers))
-        return self._settings[own]
+    def settings(self, numbers: Numbers, firsts: Ints) -> Iterator[list[Setting]]:
+        """Return the settings of documents; those that have the same share one list."""
+        for first, exact in zip(firsts, numbers.exact(firsts[:, None] + self._of_settings), strict=True):
+            own = exact.tobytes()
+            if own not in self._settings:
+                text = partial(self._text, numbers, first)
+                self._settings[own] = self._reader.settings(self._reader.report.like(text))
+            yield self._settings[own]
+
+    def _text(self, numbers: Numbers, first: int, number: int) -> str:
+        """Return a number of a document as printed."""
+        return numbers.text(first + self._places[number])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, count, islice
+from itertools import accumulate, chain, count, islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names, part_names_with_idle, report_time, series_so_far
-from fsbench_kit.formats.fio_columns import Log, Sheet
+from fsbench_kit.formats.fio_columns import Log, Numbers, Sheet
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
 from fsbench_kit.formats.fio_json.figures import Figures
@@ -45,7 +46,11 @@ def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]
     The records are the run, its series, and the diagnostics.
     """
     readers = [[JsonReader(text, report) for report in reports] for text, reports in runs]
-    sheet = Sheet([reader.log for of_run in readers for reader in of_run])
+    every = [reader for of_run in readers for reader in of_run]
+    words = [reader.numbers for reader in every]
+    firsts = accumulate(map(len, words), initial=0)
+    logs = [reader.log(first) for reader, first in zip(every, firsts, strict=False)]
+    sheet = Sheet(logs, Numbers.of([*chain.from_iterable(words)]))
     numbers = count()
     return [list(_records([_Read(reader, sheet, next(numbers)) for reader in of_run])) for of_run in readers]
 
@@ -104,13 +109,18 @@ class JsonReader:
         ]
 
     @property
-    def log(self) -> Log:
-        """The report with its own numbers."""
+    def numbers(self) -> list[str]:
+        """The numbers of the report."""
+        document = self.report.document
+        return list(map(document.number, range(len(document.starts))))
+
+    def log(self, first: int) -> Log:
+        """Return the report, given the index of its first number."""
         document, figures = self.report.document, self.figures
         return Log(
             figures,
             figures.shape,
-            list(map(document.number, range(len(document.starts)))),
+            first,
             self.text.lines(np.array(document.starts, np.intp)),
             figures.bins,
             [self.text.lines(bins.starts) for bins in figures.bins],
@@ -131,10 +141,11 @@ class JsonReader:
     def _read_jobs(self) -> None:
         report = self.report
         names = [self._name(job) for job in report.jobs]
+        times = Counter(names)
         parts = part_names_with_idle(zip(names, map(report.has_worked, report.jobs), strict=True))
         for job, name, part in zip(report.jobs, names, parts, strict=True):
             options = report.options(job)
-            place = self._place(job, part, threads(report, options, names.count(name)))
+            place = self._place(job, part, threads(report, options, times[name]))
             if not report.is_sum(job):
                 self._add_to_wholes(job, (place.scope, place.part))
             if options.get("iodepth", "").isdecimal():

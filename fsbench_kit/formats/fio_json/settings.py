@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.fio_command import job_option
@@ -18,9 +19,10 @@ def settings(report: Report) -> list[tuple[str, str, str | None]]:
     """Return keys and values, and the job that each belongs to: ``None`` if all jobs share it."""
     by_job: dict[str, dict[str, str]] = {}
     names = [report.text(job.get("jobname")) for job in report.jobs]
+    times = Counter(names)
     for job, name in zip(report.jobs, names, strict=True):
         if name not in by_job and not report.is_sum(job):
-            by_job[name] = _of_job(report, job, name, names.count(name))
+            by_job[name] = _of_job(report, job, name, times[name])
     shared = set.intersection(*(set(known.items()) for known in by_job.values())) if by_job else set()
     return [
         (key, value, None if (key, value) in shared else name)

@@ -19,13 +19,15 @@ from fsbench_kit.formats.fio_columns import (
     NUMBER,
     Alike,
     Amounts,
+    Bools,
     Bucket,
     Figures,
+    Ints,
     Learned,
     Log,
+    Numbers,
     Row,
-    numbers_of,
-    picker,
+    ints,
     printed,
 )
 from fsbench_kit.formats.fio_terse.lines import Line, lines
@@ -48,7 +50,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     """
     given = list(which)
     reports = (
-        fio_columns.Printed(at, len(chars), None, chars, *numbers_of(chars))
+        fio_columns.Printed(at, len(chars), None, chars)
         for at in given
         if (chars := texts[at].rstrip("\n")).startswith(_LAYOUTS) and chars.isascii()
     )
@@ -168,18 +170,18 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
         self.checked = rows, groups, reader.is_one_run()
         self._templates = [_Template.of(line, chars) for line in reader.lines]
         self._answers = self._answered(reader.lines)
-        self._conditions = [(picker(numbers), answer) for numbers, answer in reader.conditions.items()]
+        self.conditions = [(ints(numbers), answer) for numbers, answer in reader.conditions.items()]
         self._lines = reader.text.lines(np.array(starts, np.intp))
-        self._runtimes = picker([row.number for row in self.figures.rows if row.printed.what.metric == "runtime"])
+        self._runtimes = ints(row.number for row in self.figures.rows if row.printed.what.metric == "runtime")
         self._has_remarks = any(True for _ in reader.remarks())
 
-    def is_of(self, report: fio_columns.Printed) -> bool:
-        """Whether a run whose lines differ in their numbers alone is of this kind."""
-        return (
-            all(bool("".join(pick(report.numbers)).strip("0.")) == answer for pick, answer in self._conditions)
-            and self._answered(list(self._lines_of(report.chars))) == self._answers
-            and not _ODD.search(report.chars)
-        )
+    def are_of(self, reports: Sequence[fio_columns.Printed], numbers: Numbers, firsts: Ints) -> Bools:
+        """Return whether runs whose lines differ in their numbers alone are of this kind."""
+        are_of = super().are_of(reports, numbers, firsts)
+        for index in np.flatnonzero(are_of).tolist():
+            chars = reports[index].chars
+            are_of[index] = self._answered(list(self._lines_of(chars))) == self._answers and not _ODD.search(chars)
+        return are_of
 
     def _lines_of(self, chars: str) -> Iterator[Line]:
         start = 0
@@ -195,17 +197,18 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
             [self._reader.latency_of_percentiles(fields) for line in some for fields in line.directions.values()],
         )
 
-    def log(self, report: fio_columns.Printed) -> Log:
-        """Return the numbers of a run."""
-        return Log(self.figures, self.figures.shape, report.numbers, self._lines, (), ())
+    def log(self, _: fio_columns.Printed, first: int) -> Log:
+        """Return a run, given the index of its first number."""
+        return Log(self.figures, self.figures.shape, first, self._lines, (), ())
 
-    def is_odd(self, log: Log) -> bool:
-        """Whether nothing in a run took any time, so that its duration is unknown."""
-        return not any(text.strip("0") for text in self._runtimes(log.numbers))
+    def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
+        """Return whether nothing in a run took any time, so that its duration is unknown."""
+        are_odd: Bools = ~numbers.is_any[firsts[:, None] + self._runtimes].any(axis=1)
+        return are_odd
 
-    def settings(self, _: Log) -> list[Setting]:
-        """Return the settings of a run."""
-        return self._reader.run.settings
+    def settings(self, _: Numbers, firsts: Ints) -> list[list[Setting]]:
+        """Return the settings of runs, which are the same for all."""
+        return [self._reader.run.settings] * len(firsts)
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
         """Check columns of figures of several runs against each other."""

@@ -1,0 +1,137 @@
+"""Finds the numbers of many reports at once, and holds them as columns instead of as texts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fsbench_kit.formats.clean import numbers as clean_numbers
+from fsbench_kit.formats.loose_json import MOST_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+NUMBER: Final = re.compile(clean_numbers.NUMBER)
+
+
+class Numbers:
+    """The numbers in ASCII texts, concatenated; the last one represents a missing number.
+
+    Attributes
+    ----------
+    first
+        The index of the first number of each text, and of the missing number.
+    layouts
+        The text between the numbers of each, with a mark for each number.
+    digits
+        Each without its point, as an integer; `UNCERTAIN` if it has to be examined by itself.
+    decimals
+        The number of digits after its point.
+    counts
+        As integers; -1 if they are not integers or exceed fio's own counters.
+    is_any
+        Whether each is not 0; true for the missing number.
+    odd_texts
+        The indices of texts with a number of more digits than fio prints.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = "\n".join(["", *texts, _MISSING, ""]).encode("ascii")
+        chars = np.frombuffer(bytearray(joined), np.uint8)
+        starts, ends, decimals = clean_numbers.number_spans(chars)
+        self.decimals = decimals = decimals[:-1]
+        self._chars, self._starts, self._lengths = np.frombuffer(joined, np.uint8), starts, ends - starts
+        has_point = decimals > 0
+        number_of_digits = self._lengths - has_point
+        are_too_long = np.flatnonzero(number_of_digits > MOST_DIGITS).tolist()
+        chars[(ends - 1 - decimals)[has_point]] = _LEFT_OUT
+        for number in are_too_long:
+            chars[starts[number] + 1 : ends[number]] = _LEFT_OUT
+        after = chars[ends]
+        chars[ends] = _MARK
+        self.digits = np.fromstring(chars.tobytes().translate(_BLANKS, _ALL_BUT_NUMBERS), np.int64, sep=" ")
+        chars[ends] = after
+        self.is_any = self.digits > 0
+        self.counts = np.where(has_point, -1, self.digits)
+        self._set_aside([*are_too_long, -1])
+        edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
+        first = np.searchsorted(starts, edges)
+        self.first: list[int] = first.tolist()
+        are_long = np.flatnonzero(number_of_digits > _MOST_PRINTED)
+        self.odd_texts = {*(np.searchsorted(first, are_long, "right") - 1).tolist()}
+        chars[starts] = _MARK
+        rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT)
+        left_out = np.append(0, np.cumsum(self._lengths - 1))[first]
+        self.layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Numbers:
+        """Return the numbers of a document, which can have a sign or an exponent."""
+        strange = [number for number, word in enumerate(words) if not NUMBER.fullmatch(word)]
+        if not strange:
+            return cls([" ".join(words)])
+        plain = list(words)
+        for number in strange:
+            plain[number] = "0"
+        made = cls([" ".join(plain)])
+        encoded = [word.encode() for word in (*words, _MISSING)]
+        made._chars = np.frombuffer(b" ".join(encoded), np.uint8)
+        made._lengths = np.array(list(map(len, encoded)))
+        made._starts = np.cumsum(made._lengths + 1) - made._lengths - 1
+        made._set_aside(strange)
+        return made
+
+    def _set_aside(self, numbers: Iterable[int]) -> None:
+        """Mark numbers as uncertain."""
+        for number in numbers:
+            self.is_any[number] = bool(self.text(number).strip("-0."))
+            self.digits[number], self.counts[number] = UNCERTAIN, -1
+
+    def text(self, at: int) -> str:
+        """Return a number as printed."""
+        start = self._starts[at]
+        return self._chars[start : start + self._lengths[at]].tobytes().decode()
+
+    def texts(self, at: Ints) -> pl.Series:
+        """Return numbers as printed."""
+        if not len(at):
+            return pl.Series("text", [], pl.String)
+        sizes = self._lengths[at] + 1
+        ends = np.cumsum(sizes)
+        places = np.arange(ends[-1])
+        places += np.repeat(self._starts[at] - (ends - sizes), sizes)
+        chars = self._chars[places]
+        chars[ends - 1] = ord(" ")
+        return pl.Series("text", [chars[:-1].tobytes().decode()]).str.split(" ").explode()
+
+    def exact(self, at: Ints) -> Ints:
+        """Return what distinguishes numbers from all that are printed otherwise."""
+        digits = self.digits[at]
+        for index in zip(*np.nonzero(digits == UNCERTAIN), strict=True):
+            digits[index] = hash(self.text(at[index]))
+        return np.stack([digits, self._lengths[at], self.decimals[at]], axis=-1)
+
+    def are_same(self, at: Ints, known: Ints) -> Bools:
+        """Return whether all numbers in a row are printed like those whose `exact` is known."""
+        same: Bools = (self.exact(at) == known).all(axis=(1, 2))
+        return same
+
+
+UNCERTAIN: Final = 2**53
+_MOST_PRINTED: Final = 30
+_MISSING: Final = "1"
+"""The text of the missing number, which must not be 0 so that items without a gate exist."""
+_LEFT_OUT, _MARK = 0xFF, 0xFE
+"""Codes that no text contains."""
+_DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
+_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*b"0123456789", _MARK])
+_BLANKS: Final = bytes(ord(" ") if code == _MARK else code for code in range(2**8))
