@@ -734,6 +734,15 @@ def test_a_bucket_that_is_none_is_said(row: str) -> None:
     assert "UNREAD_FIGURE" in codes(chars)
 
 
+def test_a_count_that_no_column_holds_leaves_out_its_bucket_alone() -> None:
+    row = "       0.012 |*************                            "
+    chars = log_of("1.0.20-checkpoints-histogram").replace(f"{row}1", f"{row}{2**63}")
+    (unread,) = [item for item in records(chars) if isinstance(item, Diagnostic) and item.code == "UNREAD_FIGURE"]
+    assert unread.line == 82
+    assert str(2**63) in (unread.excerpt or "")
+    assert sum(bucket.count or 0 for bucket in run_of(chars).bins) == 41
+
+
 def test_threads_of_a_debugged_run() -> None:
     run = run_of(log_of("1.0.20-debug"))
     threads = {

@@ -19,19 +19,24 @@ _PRINTED: Final = {
     printed: list(alike) for printed, alike in groupby(range(_BUCKETS), key=lambda index: f"{_MIDDLES[index]:.3f}")
 }
 """Middle as printed by the histogram -> the buckets that are printed like that."""
+_LARGEST: Final = 2**63 - 1
+"""The largest count that a column of integers holds."""
 
 
 def add_histogram(run: RunBuilder, buckets: Sequence[Token]) -> Iterator[Diagnostic]:
-    """Add the bins, merging buckets that are printed alike; yield diagnostics for unknown buckets."""
+    """Add the bins, merging buckets that are printed alike; yield diagnostics for those that are left out."""
     counts: dict[str, int] = {}
     positions: dict[str, int] = {}
     for token in buckets:
         printed = token["bucket"] or ""
-        if printed in _PRINTED:
-            counts[printed] = counts.get(printed, 0) + int(token["count"] or "")
-            positions.setdefault(printed, token.start)
-        else:
+        count = counts.get(printed, 0) + int(token["count"] or "")
+        if printed not in _PRINTED:
             yield token.diagnostic("UNREAD_FIGURE", "sysbench has no such bucket.")
+        elif count > _LARGEST:
+            yield token.diagnostic("UNREAD_FIGURE", "The count cannot be kept, because the number is too large.")
+        else:
+            counts[printed] = count
+            positions.setdefault(printed, token.start)
     if counts:
         ends = [(_PRINTED[printed][0], _PRINTED[printed][-1]) for printed in counts]
         run.add_bins(
