@@ -210,16 +210,21 @@ def _mixes(units: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         the same for the whole key: ``balanced`` if both groups have each value equally often; ``within units`` if
         they do so only within each unit; ``strata`` if both groups have each value; otherwise ``unbalanced``.
     """
+    runs = units[["pair", "role", "run_id", "unit"]]
+    mixed = pl.col("value").n_unique().over("pair", "role", "key") > 1
+    of_runs = runs.join(known, on="run_id", maintain_order="left").with_columns_seq(mixed=mixed)
+    if not of_runs["mixed"].any():
+        return _NO_MIXES
     a, b = (pl.col("role") == role for role in (0, 1))
-    runs = units.select("pair", "role", "run_id", "unit").with_columns(
+    runs = runs.with_columns(
         n_a=a.sum().over("pair"),
         n_b=b.sum().over("pair"),
         u_a=a.sum().over("pair", "unit"),
         u_b=b.sum().over("pair", "unit"),
     )
-    of_runs = runs.join(known, on="run_id", maintain_order="left")
-    mixed = pl.col("value").n_unique().over("pair", "role", "key") > 1
-    several = of_runs.with_columns(mixed=mixed).filter(pl.col("mixed").any().over("pair", "key"))
+    several = of_runs.filter(pl.col("mixed").any().over("pair", "key")).join(
+        runs, on=["pair", "role", "run_id", "unit"], nulls_equal=True, maintain_order="left"
+    )
     counts = [pl.col("n_a").first(), pl.col("n_b").first(), a.sum().alias("a"), b.sum().alias("b")]
     key = ["pair", "key", "kind"]
     in_units = several.group_by(*key, "unit", "value").agg(
