@@ -91,7 +91,8 @@ def _with_common_words(found: Iterable[tuple[Proposal, Iterable[PurePath]]]) -> 
             alike = (word for word in values if word not in words.values() and not own.isdisjoint(values[word]))
             words[key] = word = next(alike, f"name{len(values) + 1}")
             values[word] = own | values.get(word, set())
-        template = re.sub(r"\{(name\d+)\}", lambda name, words=words: f"{{{words[name[1]]}}}", proposal.template)
+        parts = re.split(r"(?<=\{)(name\d+)(?=\})", proposal.template)
+        template = "".join(words.get(part, part) for part in parts)
         examples = [
             (name, {words.get(key, key): value for key, value in said.items()}) for name, said in proposal.examples
         ]
