@@ -85,7 +85,9 @@ def _by_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
         yield f"    {name}: {', '.join(f'{key} {value}' for key, value in facts.items())}"
     if others := [name for each in found for name in each.others]:
         yield f"{len(others):,} more, such as {others[0]}, {'does' if len(others) == 1 else 'do'} not match."
-    by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
+    common = [key for key in keys if all(key in each.examples[0][1] for each in found)]
+    factors = (key for key in [*common, *keys] if key != "round")
+    by = "" if factor in keys else f" --factor {next(factors, 'KEY')}"
     unnamed = dict.fromkeys(key for key in keys if key.startswith("name"))
     yield (
         f"If that is right, replace {', '.join(unnamed)} with names of your own:"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from fsbench_kit.data.names import NameTemplate
 from fsbench_kit.model.parsing import parse
 
 
@@ -52,7 +53,7 @@ def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
     """Propose a template as `proposed` does, or several where names follow several patterns, such as one per tool.
 
     Each of several reads a known key, and together they fit most names. Those with more keys come first, as the
-    first that fits a name counts.
+    first that fits a name counts. A word such as ``name1`` means the same in all of them.
 
     Examples
     --------
@@ -76,8 +77,37 @@ def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
     others = [path.name for pattern, kind in kinds.items() if pattern not in found for path in kind]
     if len(found) < 2 or 2 * len(others) >= len(files):
         return [] if one is None else [one]
-    first, *more = (found[pattern] for pattern in sorted(found, key=len, reverse=True))
+    in_order = sorted(found, key=len, reverse=True)
+    first, *more = _with_common_words([(found[pattern], kinds[pattern]) for pattern in in_order])
     return [first._replace(others=[*first.others, *others]), *more]
+
+
+def _with_common_words(found: Iterable[tuple[Proposal, Iterable[PurePath]]]) -> Iterator[Proposal]:
+    """Rename ``name1``, ``name2``, ... so that parts with values in common have one word, and others have two."""
+    values: dict[str, set[str]] = {}
+    for proposal, files in found:
+        words: dict[str, str] = {}
+        for key, own in _values(proposal.template, files).items():
+            alike = (word for word in values if word not in words.values() and not own.isdisjoint(values[word]))
+            words[key] = word = next(alike, f"name{len(values) + 1}")
+            values[word] = own | values.get(word, set())
+        parts = re.split(r"(?<=\{)(name\d+)(?=\})", proposal.template)
+        template = "".join(words.get(part, part) for part in parts)
+        examples = [
+            (name, {words.get(key, key): value for key, value in said.items()}) for name, said in proposal.examples
+        ]
+        yield proposal._replace(template=template, examples=examples)
+
+
+def _values(template: str, files: Iterable[PurePath]) -> dict[str, set[str]]:
+    """Return what stands in names for ``name1``, ``name2``, ... of a template."""
+    reader = NameTemplate(template)
+    values: dict[str, set[str]] = {key: set() for key in reader.keys if key.startswith("name")}
+    for said in filter(None, map(reader.read, files)):
+        for setting in said.settings:
+            if setting.key in values:
+                values[setting.key].add(setting.value)
+    return values
 
 
 def _of_folders(files: Sequence[PurePath]) -> Proposal | None:

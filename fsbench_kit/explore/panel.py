@@ -63,6 +63,7 @@ _STYLE: Final = """\
 <style>
 body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsbench-explore), .fsbench-explore
   { overflow: visible !important; }
+body.jp-Notebook .lm-BoxPanel-child:has(.fsbench-explore) { padding-top: 0 !important; }
 .fsbench-explore svg.marks { max-width: 100%; height: auto; }
 .fsbench-explore > :first-child { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; }
 .fsbench-explore .widget-html-content { min-width: 0; }
@@ -83,9 +84,9 @@ body.jp-Notebook .lm-BoxPanel-child :has(.fsbench-explore), .jp-Cell :has(.fsben
 }
 </style>
 """
-"""Controls stay in sight, as nothing around them clips: beside the chart, and in a narrow window above it, with
-less than half of the height. A chart is never wider than its place, a row of the table is one line, and what is
-only heard takes no place."""
+"""Controls stay in sight, as nothing around them clips: beside the chart, and in a narrow window above it, at the
+very top, with less than half of the height. A chart is never wider than its place, a row of the table is one
+line, and what is only heard takes no place."""
 
 _DARK: Final = dark_charts('[data-jp-theme-light="false"] .fsbench-explore', "var(--jp-layout-color1)")
 

@@ -13,7 +13,7 @@ from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.model.parsing import parse
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
-from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
+from fsbench_kit.tables.messages import counted, listed, one_line, percent, ratio_text
 from fsbench_kit.tables.verdicts import DECIDED, brief, in_times, names_of, names_operation, sentence
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     """Say what a comparison found.
 
     One sentence for each effect with a verdict comes first, the largest before others; then what is equal, what
-    is inconclusive, and what is not comparable and why; and last how many effects have which verdict.
+    is inconclusive, and what is not comparable and why; and last how many effects have which verdict. Levels are
+    named in these unless there are very many: then they are counted, and what is not comparable is said by reason.
 
     Rows that say the same in several metrics are one effect, and what an operation shows without, with and in its
     sync is named once. Where nothing is decided because runs are single ones, the largest ratios stand first, with
@@ -54,17 +55,49 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
         single = rows.drop_nulls("break_even_cv")
         comparable = single.filter(verdict="single runs")
         sentences = list(_named(single if comparable.is_empty() else comparable, names, most, "from single runs"))
-    tallied = []
-    for _, between in rows.group_by("baseline", "level", maintain_order=True):
-        of_verdicts = [between.filter(verdict=verdict) for verdict in _SAYS]
-        others = [say(of, names) for say, of in zip(_SAYS.values(), of_verdicts, strict=True) if not of.is_empty()]
-        sentences += others
-        if max(map(len, of_verdicts)) < between.height:  # or it is there already
-            tallied.append(between)
-    if tallied:
+    for verdict, say in _SAYS.items():
+        sentences += [say(of, names) for of in _alike(rows.filter(verdict=verdict))]
+    several = pl.col("verdict").n_unique().over(_PAIR) > 1
+    tallied = rows.filter(several | ~pl.col("verdict").is_in(list(_SAYS)))  # the others are there already
+    if not tallied.is_empty():
         # a single effect is there already, as a rule
-        sentences += [text for text in summary(pl.concat(tallied)) if text not in sentences]
+        sentences += [text for text in summary(tallied) if text not in sentences]
     return sentences
+
+
+_PAIR: Final = ("baseline", "level")
+_MOST_PAIRS: Final = 8
+"""More pairs of groups than these are counted, and not named one by one."""
+
+
+def _by_pair(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Split rows by the groups that they compare, unless these are very many."""
+    return [rows] if _very_many(rows) else rows.partition_by(_PAIR, maintain_order=True)
+
+
+def _alike(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Split rows of one verdict by the groups that they compare; if these are very many, by its reason before."""
+    withheld = pl.lit(codes("no ratio", "verdict withheld"))
+    reason = pl.col("reasons").list.set_intersection(withheld).list.first() if _very_many(rows) else pl.lit(None)
+    return [
+        between
+        for of in rows.with_columns(reason=reason).partition_by("reason", maintain_order=True)
+        for between in _by_pair(of)
+    ]
+
+
+def _very_many(rows: pl.DataFrame) -> bool:
+    return rows.n_unique(_PAIR) > _MOST_PAIRS
+
+
+def _groups(rows: pl.DataFrame) -> tuple[str, str]:
+    """Name the two groups that all rows compare, or count those of each side."""
+    first = rows.row(0, named=True)
+    if not _very_many(rows):
+        return names_of(first)
+    baselines, levels = (rows[name].n_unique() for name in _PAIR)
+    factor = one_line(first["factor"]).replace("_", " ")
+    return counted(levels, factor), names_of(first)[1] if baselines == 1 else "others"
 
 
 _ASKED: Final = (
@@ -111,12 +144,17 @@ def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> It
 
 
 def _together(rows: pl.DataFrame) -> pl.DataFrame:
-    """Put levels together whose single figures have one ratio: ext3 took 125 times as long as jfs and xfs."""
+    """Put levels together whose single figures have one ratio: ext3 took 125 times as long as jfs and xfs.
+
+    Very many are counted: each of 203 filesystems.
+    """
     printed = pl.Series([None if ratio is None else ratio_text(ratio) for ratio in rows["ratio"]], dtype=pl.String)
     alike = pl.when(verdict="single runs").then(printed).otherwise("level").alias("alike")
     keys = [name for name in (*_SAME, "metric", "statistic", "averaged_over_candidate") if name != "level"]
     together = rows.group_by(*keys, alike, maintain_order=True)
-    return together.agg(pl.exclude("level", *keys).first(), pl.col("level").str.join(" and "))
+    counts = pl.format("each of {} {}s", pl.len(), pl.col("factor").first().str.replace_all("_", " "))
+    level = pl.when(pl.len() > _MOST_PAIRS).then(counts).otherwise(pl.col("level").str.join(" and "))
+    return together.agg(pl.exclude("level", *keys).first(), level=level)
 
 
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -127,7 +165,7 @@ def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
 def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
-    level, baseline = names_of(rows.row(0, named=True))
+    level, baseline = _groups(rows)
     margin = max(rows["margin"].to_list())
     return f"{level} and {baseline} are equal within {percent(margin - 1)} in {_cells(rows, names)}."
 
@@ -136,7 +174,7 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     """Say what these runs exclude where they decide nothing: the widest interval bounds the others."""
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
-    level, baseline = names_of(rows.row(0, named=True))
+    level, baseline = _groups(rows)
     text = f"These runs do not show whether {level} or {baseline} is better in {_cells(rows, names)}"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or (widest := max(ends.to_list())) > _SAYS_LITTLE:
@@ -153,7 +191,7 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     """Say why most of these rows have no verdict."""
     withheld = set(codes("no ratio", "verdict withheld"))
     counts = Counter(code for reasons in rows["reasons"] for code in reasons if code in withheld)
-    level, baseline = names_of(rows.row(0, named=True))
+    level, baseline = _groups(rows)
     text = f"{level} and {baseline} cannot be compared in {counted(rows.height, 'effect')}"
     if not counts:
         return f"{text}."
@@ -191,8 +229,7 @@ def withheld(comparison: pl.DataFrame) -> list[str]:
     True
     """
     rows = ordered(effects(comparison)).filter(verdict="not comparable")
-    between = [of for _, of in rows.group_by("baseline", "level", maintain_order=True)]
-    return [_not_comparable(max(between, key=len), ())] if between else []
+    return [_not_comparable(max(_alike(rows), key=len), ())] if rows.height else []
 
 
 _SAYS: Final = {"equivalent": _equal, "inconclusive": _open, "not comparable": _not_comparable}
@@ -207,7 +244,7 @@ def _cells(rows: pl.DataFrame, names: Sequence[str]) -> str:
 
 
 def summary(comparison: pl.DataFrame) -> list[str]:
-    """Count the verdicts of a comparison's effects, in one sentence for each baseline and level.
+    """Count the verdicts of a comparison's effects, in one sentence for each baseline and level if these are few.
 
     A single effect is said in full. Nothing is weighed: different cells and metrics are different questions.
 
@@ -222,14 +259,13 @@ def summary(comparison: pl.DataFrame) -> list[str]:
     if rows.is_empty():
         return ["These runs have no two groups to compare."]
     sentences = []
-    for _, between in ordered(rows).group_by("baseline", "level", maintain_order=True):
-        first: Mapping[str, Any] = between.row(0, named=True)
+    for between in _by_pair(ordered(rows)):
         if between.height == 1:
-            sentences.append(sentence(first))
+            sentences.append(sentence(between.row(0, named=True)))
             continue
         count = Counter(between["verdict"])
         counts = [f"{text} in {count[verdict]}" for verdict, text in _TALLY.items() if verdict in count]
-        groups = " against ".join(names_of(first))
+        groups = " against ".join(_groups(between))
         sentences.append(f"{groups}, {counted(between.height, 'effect')}: {', '.join(counts)}.")
     return sentences
 

@@ -311,6 +311,38 @@ def test_each_of_two_patterns_has_a_template(tmp_path: Path, number: int) -> Non
     assert "Those that match: --names 'sysbench-" in wrong
 
 
+@pytest.mark.parametrize(
+    ("of_logs", "of_folders"),
+    [
+        ("alpha", "{name2}/{name1}_run{round}.txt"),
+        ("home", "{name1}/{name2}_run{round}.txt"),
+        ("neither", "{name2}/{name3}_run{round}.txt"),
+    ],
+)
+def test_a_word_means_the_same_in_all_templates(of_logs: str, of_folders: str) -> None:
+    names = [f"{name}_run{n}.log" for name in (of_logs, "other") for n in (1, 2)]
+    names += [
+        f"{place}/{name}_run{n}.txt" for place in ("home", "lab") for name in ("alpha", "beta") for n in (1, 2)
+    ]
+    found = proposed_for_each(map(Name, names))
+    assert [each.template for each in found] == ["{name1}_run{round}.log", of_folders]
+    for each in found:
+        for name, said in each.examples:
+            read = NameTemplate(each.template).read(Name(name))
+            assert _said(read) == {**said, "round": int(said["round"])}
+
+
+def test_what_all_templates_read_is_the_factor(tmp_path: Path) -> None:
+    names = [
+        f"{place}-{name}-run{n}.txt" for place in ("home", "lab") for name in ("alpha", "beta") for n in (1, 2)
+    ]
+    names += [f"{name}_run{n}.log" for name in ("alpha", "beta") for n in (1, 2)]
+    command = str(CliRunner().invoke(app, ["compare", str(_logs(tmp_path, *names))]).exception).splitlines()[-1]
+    assert command.endswith(
+        "--names '{name1}-{name2}-run{round}.txt' --names '{name2}_run{round}.log' --factor name2"
+    )
+
+
 def test_a_proposal_says_what_it_would_mean_and_can_be_used() -> None:
     names = [
         f"{filesystem}_qd{depth}_run{n}.json"

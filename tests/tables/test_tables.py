@@ -609,6 +609,36 @@ def test_levels_with_one_single_figure_are_one_finding(comparison: Compare) -> N
     assert said[:2] == ["jfs wrote 3.00 times as fast as ext4", "xfs and zfs wrote 1.97 times as fast as ext4"]
 
 
+def test_very_many_levels_are_counted_by_reason_and_few_are_named(comparison: Compare) -> None:
+    kept = {"verdict": "not comparable", "reasons": ["ONE_RUN_NO_REPLICATES", "CACHED"]}
+    levels = [{"level": f"fs{number}", "block_size": 2**size} for number in range(200) for size in (12, 13)]
+    other = {"level": "odd", "reasons": ["CONFIG_MISMATCH"], "footnotes": ["kernel differs: 6.1 against 6.2."]}
+    rows = comparison(*(kept | level for level in levels), kept | other, {"level": "xfs"})
+    said = tables.findings(rows)[1:3]
+    assert said == [
+        "200 filesystems and ext4 cannot be compared in 400 effects because the data are less than twice "
+        "the memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
+        "odd and ext4 cannot be compared in 1 effect because they differ in kernel (6.1 against 6.2).",
+    ]
+    assert tables.withheld(rows) == [said[0]]
+    assert len(tables.findings(comparison(*(kept | level for level in levels[:16])))) == 8
+
+
+def test_very_many_levels_of_single_runs_are_counted(comparison: Compare) -> None:
+    levels = [
+        SINGLE | {"factor": "tool_version", "level": f"3.{number}", "baseline": "2"} for number in range(200)
+    ]
+    rows = comparison(*levels, levels[0] | {"level": "4", "ratio": 3.0})
+    assert [_plain(text).split(" (one")[0] for text in tables.findings(rows)] == [
+        "tool version 4 wrote 3.00 times as fast as tool version 2",
+        "each of 200 tool versions wrote 1.97 times as fast as 2",
+        "201 tool versions against tool version 2, 201 effects: no interval (single runs) in 201.",
+    ]
+    pairs = [level | {"baseline": str(number % 2)} for number, level in enumerate(levels)]
+    (summary,) = tables.summary(comparison(*pairs))
+    assert summary == "200 tool versions against others, 200 effects: no interval (single runs) in 200."
+
+
 def test_a_count_that_a_sentence_has_is_not_said_again(comparison: Compare) -> None:
     kept = [{"verdict": "not comparable", "reasons": ["CACHED"], "block_size": 2**n} for n in (12, 13)]
     assert "not comparable in 2." not in " ".join(tables.findings(comparison(*kept)))
