@@ -17,10 +17,7 @@ NOISE: Final = 0.5
 
 
 def is_linear(work: Callable[[str], object], scrap: str) -> bool:
-    """Whether a scrap that is repeated takes time in proportion to how often.
-
-    Other work on the machine slows a measurement now and then, but not each of three.
-    """
+    """Whether a scrap that is repeated takes time in proportion to how often."""
 
     def seconds(length: int) -> float:
         chars = (scrap * length)[:length]
@@ -28,4 +25,4 @@ def is_linear(work: Callable[[str], object], scrap: str) -> bool:
         work(chars)
         return time.process_time() - started
 
-    return any(seconds(TIMES * SHORT) < NOISE + MARGIN * TIMES * seconds(SHORT) for _ in range(3))
+    return seconds(TIMES * SHORT) < NOISE + MARGIN * TIMES * seconds(SHORT)

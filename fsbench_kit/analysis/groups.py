@@ -219,7 +219,7 @@ def comparable(
 
 def all_ok(dataset: Dataset) -> bool:
     """Return whether no run of a dataset failed or is partial."""
-    return bool((dataset.runs["status"] == "ok").all())
+    return bool(dataset.runs["status"].eq_missing("ok").all())
 
 
 _NOT_COMPARED: Final = ("source", "start", "end", "sha256", "exit_code")

@@ -1,6 +1,8 @@
 """Divides rows into parts and says what each has: a ``group_by`` of whole numbers.
 
-Runs are few, and a query of Polars takes as long as NumPy needs for thousands of them.
+Runs are few, and a query of Polars takes as long as NumPy needs for thousands of them. Queries that remain are
+made by ``select_seq`` and ``with_columns_seq``, which do not wake Polars' threads: that would take longer than the
+work.
 """
 
 from __future__ import annotations

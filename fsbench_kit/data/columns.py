@@ -30,7 +30,7 @@ from fsbench_kit.model.records import (
     Setting,
     What,
 )
-from fsbench_kit.model.schema import SCHEMAS
+from fsbench_kit.model.schema import LARGEST, SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -456,10 +456,7 @@ _OF_WHAT: Final = tuple(name for name in What.__slots__ if name in _FIGURE)
 
 
 def _is_too_large(value: int | None) -> bool:
-    return value is not None and value > _LARGEST
-
-
-_LARGEST: Final = 2**63 - 1
+    return value is not None and value > LARGEST
 
 
 def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, list[TooLarge]]:

@@ -12,6 +12,9 @@ import polars as pl
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import ORIGINS, SCOPES, SEVERITIES, STAGES, STATES, STATUSES, STUDY_ORIGINS
 
+LARGEST: Final = 2**63 - 1
+"""The largest integer that a column holds."""
+
 VERSION: Final = 1
 """The version of the frames, stored in the files of a dataset."""
 

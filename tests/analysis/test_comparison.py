@@ -504,6 +504,13 @@ def test_a_run_that_begins_when_another_ends_is_not_beside_it(gap: int, host: st
     assert ("CONCURRENT_RUNS" in _codes(a, [replace(log, host=host) for log in b])) is concurrent
 
 
+def test_a_run_whose_status_is_not_known_takes_no_part() -> None:
+    data = assemble([*_rates(100, 101, filesystem="ext4"), *_rates(200, 201, 202, filesystem="xfs")])
+    unknown = pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(None).otherwise("status").alias("status")
+    table = fsb.compare(replace(data, runs=data.runs.with_columns(unknown)))
+    assert table.select("n_baseline", "n_candidate").row(0) == (2, 2)
+
+
 def test_runs_at_the_same_time_are_found_behind_runs_that_ended_before() -> None:
     def spans(name: str, *starts: int) -> list[Log]:
         at = [START + timedelta(seconds=start) for start in starts]

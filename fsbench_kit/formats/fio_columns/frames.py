@@ -19,7 +19,7 @@ from fsbench_kit.formats.fio_columns.columns import ints
 from fsbench_kit.formats.fio_columns.numbers import Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.model.schema import SCHEMAS
+from fsbench_kit.model.schema import LARGEST, SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -129,10 +129,6 @@ def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[C
     return collected.logs(), sorted({*given} - {report.at for report, *_ in found} | {*collected.left})
 
 
-_LARGEST: Final = 2**63 - 1
-"""Frames cannot store larger sizes, which is reported when a log is read separately."""
-
-
 class _Collected:
     """The contents of reports, each of its kind."""
 
@@ -145,7 +141,7 @@ class _Collected:
             is_odd[which] |= kind.are_odd(numbers, self._firsts[which])
         places = self._sheet.places
         sizes = [max((size for size in place if isinstance(size, int)), default=0) for place in places]
-        is_too_large = np.array([size > _LARGEST for size in sizes], bool)
+        is_too_large = np.array([size > LARGEST for size in sizes], bool)  # and is reported when read separately
         for figures in (self._sheet.rows, self._sheet.distributions):
             is_odd[figures.log[is_too_large[figures.place]]] = True
         self._places = pl.DataFrame(

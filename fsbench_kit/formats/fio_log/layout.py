@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsbench_kit.formats.fio_log.strict import Column, strict_columns
+from fsbench_kit.model.schema import LARGEST
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]
 LatencyUnit = Literal["ns", "us"]
@@ -198,7 +199,7 @@ def _found(head: bytes) -> tuple[list[Column], str]:
 def _number(cell: str) -> int:
     if "x" in cell:
         return _HEXADECIMAL
-    return int(cell) if cell.isdecimal() and int(cell) < 2**63 else _OTHER
+    return int(cell) if cell.isdecimal() and int(cell) <= LARGEST else _OTHER
 
 
 def _are_doubled(table: Sequence[Column]) -> bool:

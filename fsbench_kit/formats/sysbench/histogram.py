@@ -9,6 +9,7 @@ from typing import Final
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Token
 from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.schema import LARGEST
 
 _BUCKETS: Final = 1024
 _LEAST, _MOST = 1e-3, 1e5
@@ -19,8 +20,6 @@ _PRINTED: Final = {
     printed: list(alike) for printed, alike in groupby(range(_BUCKETS), key=lambda index: f"{_MIDDLES[index]:.3f}")
 }
 """Middle as printed by the histogram -> the buckets that are printed like that."""
-_LARGEST: Final = 2**63 - 1
-"""The largest count that a column of integers holds."""
 
 
 def add_histogram(run: RunBuilder, buckets: Sequence[Token]) -> Iterator[Diagnostic]:
@@ -32,7 +31,7 @@ def add_histogram(run: RunBuilder, buckets: Sequence[Token]) -> Iterator[Diagnos
         count = counts.get(printed, 0) + int(token["count"] or "")
         if printed not in _PRINTED:
             yield token.diagnostic("UNREAD_FIGURE", "sysbench has no such bucket.")
-        elif count > _LARGEST:
+        elif count > LARGEST:
             yield token.diagnostic("UNREAD_FIGURE", "The count cannot be kept, because the number is too large.")
         else:
             counts[printed] = count
