@@ -371,6 +371,42 @@ def test_disks_that_account_for_the_work_show_that_it_was_not_cached(
     assert ("CACHED" in row["reasons"]) is cached  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    ("moved", "is_unknown"), [(("900", "900"), False), (("900", "899"), True), (("899", "899"), True)]
+)
+def test_disks_that_account_for_each_run_exclude_a_cache_of_unknown_size(
+    moved: tuple[str, str], is_unknown: bool
+) -> None:
+    figure = Measurement(
+        operation="read", metric="bytes", value=1000.0, unit="B", low=1000.0, high=1000.0, text="", line=1
+    )
+    row = _row(
+        *(
+            _with(_rates(100 + number, filesystem=name, settings={"device_read": read}), figure)
+            for name in ("ext4", "xfs")
+            for number, read in enumerate(moved)
+        )
+    )
+    assert (row["n_baseline"], row["n_candidate"]) == (2, 2)
+    assert _of_unknown_cache(row) is is_unknown
+
+
+def test_an_unknown_cache_is_that_of_the_cells_whose_runs_it_may_have_served() -> None:
+    table = _compared(
+        *(
+            _rates(100, 101, filesystem=name, operation=operation, settings=facts)
+            for name in ("ext4", "xfs")
+            for operation, facts in (("read", {}), ("write", {"direct": "true"}))
+        )
+    )
+    said = {row["operation"]: _of_unknown_cache(row) for row in table.rows(named=True)}
+    assert said == {"read": True, "write": False}
+
+
+def _of_unknown_cache(row: dict[str, object]) -> bool:
+    return any("the page cache cannot be excluded" in note for note in row["footnotes"])  # type: ignore[attr-defined]
+
+
 def _with(logs: list[Log], *figures: Measurement, **facts: object) -> list[Log]:
     """Logs with further figures of their run, or other facts of it."""
     return [
