@@ -22,13 +22,13 @@ def test_numbers_are_found_in_all_texts() -> None:
     assert numbers.is_any[:-1].tolist() == [True, True, True, False, True, True, True]
 
 
-@pytest.mark.parametrize("other", ["a12 : 3", "a1 : 23", "a12 : 34.5", "a0 : 0"])
+@pytest.mark.parametrize("other", ["a12 : 3", "a1 : 23", "a0 : 0"])
 def test_texts_that_differ_in_their_digits_alone_have_one_layout(other: str) -> None:
     one, again = Numbers(["a1 : 2", other]).layouts
     assert one == again
 
 
-@pytest.mark.parametrize("other", ["a1 : -2", "a1 : 2.", "a1 : .2", "a : 2", "a1 : 2e5", "a1 : 2 "])
+@pytest.mark.parametrize("other", ["a1 : -2", "a1 : 2.", "a1 : .2", "a1 : 3.4", "a : 2", "a1 : 2e5", "a1 : 2 "])
 def test_other_characters_are_another_layout(other: str) -> None:
     one, again = Numbers(["a1 : 2", other]).layouts
     assert one != again

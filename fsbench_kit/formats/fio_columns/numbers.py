@@ -31,7 +31,7 @@ class Numbers:
     first
         The index of the first number of each text, and of the missing number.
     layouts
-        The text between the numbers of each, with a mark for each number.
+        The text between the numbers of each, with a mark for each number, and one for the point in it.
     digits
         Each without its point, as an integer; `UNCERTAIN` if it has to be examined by itself.
     decimals
@@ -53,9 +53,9 @@ class Numbers:
         has_point = decimals > 0
         number_of_digits = self._lengths - has_point
         are_too_long = np.flatnonzero(number_of_digits > MOST_DIGITS).tolist()
-        chars[(ends - 1 - decimals)[has_point]] = _LEFT_OUT
         for number in are_too_long:
             chars[starts[number] + 1 : ends[number]] = _LEFT_OUT
+        chars[(ends - 1 - decimals)[has_point]] = _POINT
         after = chars[ends]
         chars[ends] = _MARK
         self.digits = np.fromstring(chars.tobytes().translate(_BLANKS, _ALL_BUT_NUMBERS), np.int64, sep=" ")
@@ -70,7 +70,7 @@ class Numbers:
         self.odd_texts = {*(np.searchsorted(first, are_long, "right") - 1).tolist()}
         chars[starts] = _MARK
         rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT)
-        left_out = np.append(0, np.cumsum(self._lengths - 1))[first]
+        left_out = np.append(0, np.cumsum(self._lengths - 1 - has_point))[first]
         self.layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
 
     @classmethod
@@ -130,7 +130,7 @@ UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = "1"
 """The text of the missing number, which must not be 0 so that items without a gate exist."""
-_LEFT_OUT, _MARK = 0xFF, 0xFE
+_LEFT_OUT, _MARK, _POINT = 0xFF, 0xFE, 0xFD
 """Codes that no text contains."""
 _DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*b"0123456789", _MARK])
