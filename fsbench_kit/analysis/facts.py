@@ -78,9 +78,9 @@ _ONE_OF_EACH: Final = 2
 
 def own_words(dataset: Dataset) -> pl.DataFrame:
     """Return the words in name templates that are not settings of any tool, as ``key``."""
-    words = dataset.settings.filter(origin="name").select("key")
-    known = pl.col("key").is_in(list(SETTINGS)) | pl.col("key").str.contains(".", literal=True)
-    return words.unique().filter(~known) if words.height else words
+    words = dataset.settings["key"].filter(dataset.settings["origin"] == "name").unique()
+    own = [word for word in words.to_list() if word not in SETTINGS and "." not in word]
+    return pl.DataFrame({"key": own}, schema={"key": pl.String})
 
 
 _PRINTED: Final = frozenset(

@@ -79,7 +79,7 @@ class Groups:
     def having(self, *which: pl.Expr) -> Bools:
         """Return which groups have a measurement that satisfies the given expressions."""
         found = np.zeros(self.table.height, dtype=np.bool_)
-        satisfy = self.measurements.select(pl.all_horizontal(*which)).to_series()
+        satisfy = self.measurements.select_seq(pl.all_horizontal(*which)).to_series()
         found[self.measurements["group"].filter(satisfy).to_numpy()] = True
         return found
 
@@ -263,7 +263,7 @@ def failed_beside(
 
 
 def _any_measured(figures: pl.DataFrame) -> bool:
-    return bool(figures.select((~UNMEASURED).any()).item())
+    return bool(figures.select_seq((~UNMEASURED).any()).item())
 
 
 def _meant(dataset: Dataset, factor: str) -> str:
@@ -506,5 +506,7 @@ def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 
 def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the columns in which measurements differ."""
-    alike = measurements.select_seq(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
-    return [key for key, same in zip(keys, alike, strict=True) if not same]
+    given = [key for key in keys if measurements[key].count()]
+    alike = [pl.col(key).eq_missing(pl.col(key).first()).all() for key in given]
+    found = measurements.select_seq(alike).rows()
+    return [key for key, same in zip(given, *found, strict=True) if not same]

@@ -84,7 +84,8 @@ class Remarks:
         """Return ``reasons`` and ``footnotes`` of all rows, followed by those of further remarks."""
         known, texts = (pl.col(name).drop_nulls() for name in ("code", "text"))
         of_rows = self._by_row(*after, rows=rows).group_by("row", maintain_order=True)
-        return of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts).drop("row")
+        found = of_rows.agg(reasons=known.unique(maintain_order=True), footnotes=texts)
+        return found[["reasons", "footnotes"]]
 
     def sentences_by_row(self, rows: int) -> pl.DataFrame:
         """Return the sentences of all rows: ``withheld`` explains a missing verdict, ``notes`` are footnotes."""

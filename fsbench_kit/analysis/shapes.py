@@ -42,8 +42,8 @@ def look(groups: Groups, found: Estimates) -> Bools:
     for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
         rows, roles = np.nonzero(which[of_rows])
         if rows.size:
-            notes = groups.table[["level"]][of_rows[rows, roles]].select(pl.format(sentence, "level"))
-            found.remarks.note(rows, notes.to_series())
+            levels = groups.table["level"][of_rows[rows, roles]].to_frame()
+            found.remarks.note(rows, levels.select_seq(pl.format(sentence, "level")).to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
     return groups.either(bimodal)
 
