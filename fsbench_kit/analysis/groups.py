@@ -506,7 +506,5 @@ def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 
 def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the columns in which measurements differ."""
-    given = [key for key in keys if measurements[key].count()]
-    alike = [pl.col(key).eq_missing(pl.col(key).first()).all() for key in given]
-    found = measurements.select_seq(alike).rows()
-    return [key for key, same in zip(given, *found, strict=True) if not same]
+    alike = measurements.select_seq(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
+    return [key for key, same in zip(keys, alike, strict=True) if not same]

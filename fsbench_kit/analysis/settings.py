@@ -280,7 +280,8 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.Series, facts: pl.DataFram
     if not known.all():
         measurements, place = measurements.filter(known), place[known]
     beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
-    return beside.with_columns_seq(pl.lit(facts[name][:1]).first() for name in alike)
+    first, kinds = facts.row(0, named=True) if alike else {}, facts.schema
+    return beside.with_columns_seq(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
 
 
 _LARGEST: Final = 1e100
@@ -318,10 +319,11 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
 
     Neither shows alone how long a filesystem takes: one does more at once, and another more in the sync.
     """
-    elapsed = figures.filter(metric="elapsed", statistic="value", state="measured")
-    if elapsed.is_empty():
-        return elapsed
-    elapsed = elapsed.filter(pl.col("operation").str.contains(_WRITES))
+    if not (figures["metric"] == "elapsed").any():
+        return figures.clear()
+    elapsed = figures.filter(
+        pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
+    )
     syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
         pl.col("operation").str.strip_suffix("_sync")
     )

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 @confounder("IDLE_THREAD", "footnote", "A thread did nothing.", of_one=True)
 def _idle(design: Design) -> pl.DataFrame:
-    if design.of(_idle_threads).is_empty():
+    if (idle := design.of(_idle_threads)).is_empty():
         return NOTHING
-    found = design.members.join(design.of(_idle_threads), on="run_id").sort("set", "run_id")
+    idle = idle.unique("run_id", keep="last", maintain_order=True)
+    found = design.members.join(idle, on="run_id").sort("set", "run_id")
     return design.of_pairs(found.select("set", text=pl.format("{}: {}", "level", "message")))
 
 
 def _idle_threads(dataset: Dataset) -> pl.DataFrame:
-    return diagnosed(dataset, "IDLE_THREAD").unique("run_id", keep="last", maintain_order=True)
+    return diagnosed(dataset, "IDLE_THREAD")
 
 
 @confounder("UNITS", "footnote", "What the interval is over, and which runs take no part in it.")
