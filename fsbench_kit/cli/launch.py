@@ -206,7 +206,7 @@ def _report(result: LaunchResult) -> None:
     from fsbench_kit.analysis.steady_state import sentence, steady_state
     from fsbench_kit.launch import Campaign
     from fsbench_kit.launch.progress import from_here
-    from fsbench_kit.launch.study import CAMPAIGN, PLAN
+    from fsbench_kit.launch.study_files import CAMPAIGN, PLAN
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if (result.folder / PLAN).is_file():  # with several hosts, each has its own order
@@ -238,7 +238,7 @@ def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:
 
 def _resumed(study: str | None, to: Path, campaign: Campaign | None) -> tuple[str | None, Path]:
     """Return the name and parent folder of a study to resume; the study's folder gives both."""
-    from fsbench_kit.launch.study import HOSTS, PLAN
+    from fsbench_kit.launch.study_files import HOSTS, PLAN
 
     if campaign is not None:
         return None, campaign.folder

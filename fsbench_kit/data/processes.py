@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -17,15 +17,17 @@ from typing import Final
 
 
 @contextmanager
-def processes(workers: int, environment: Mapping[str, str] | None = None) -> Iterator[ProcessPoolExecutor]:
+def processes(
+    workers: int, environment: Mapping[str, str] | None = None, begin: Callable[[], None] | None = None
+) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool of worker processes. They end with this one, or at once if the block fails or is interrupted.
 
-    The environment is set before they import anything that reads it.
+    The environment is set before they import anything that reads it; then they call a function, if one is given.
     """
     # Polars restarts interrupted waits (SA_RESTART), so Ctrl-C would only be noticed once the work is done.
     signal.siginterrupt(signal.SIGINT, True)
     with ProcessPoolExecutor(
-        workers, mp_context=_Context(), initializer=_begin, initargs=(environment or {},)
+        workers, mp_context=_Context(), initializer=_begin, initargs=(environment or {}, begin)
     ) as pool:
         try:
             yield pool
@@ -79,11 +81,13 @@ class _Context(SpawnContext):
     Process = _Process
 
 
-def _begin(environment: Mapping[str, str]) -> None:
+def _begin(environment: Mapping[str, str], begin: Callable[[], None] | None) -> None:
     """Set the environment, and let the kernel end this process when the parent ends."""
     os.environ.update(environment)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if begin is not None:
+        begin()
 
 
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h

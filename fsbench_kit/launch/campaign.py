@@ -24,7 +24,8 @@ from fsbench_kit.launch.hosts_study import HostsStudy
 from fsbench_kit.launch.plan import Plan, plan_text, read_plan
 from fsbench_kit.launch.run_record import versions
 from fsbench_kit.launch.schedule import blocks
-from fsbench_kit.launch.study import CAMPAIGN, HOSTS, PLAN, LaunchedStudy
+from fsbench_kit.launch.study import LaunchedStudy
+from fsbench_kit.launch.study_files import CAMPAIGN, HOSTS, PLAN
 from fsbench_kit.model.errors import LaunchError, RequestError
 from fsbench_kit.model.suggestions import known_instead
 

@@ -29,7 +29,7 @@ from fsbench_kit.launch.launcher import LaunchResult, study_name
 from fsbench_kit.launch.locks import Owner, locked
 from fsbench_kit.launch.plan import plan_text, read_plan
 from fsbench_kit.launch.remote import Answer, Block, begin, poll, stop
-from fsbench_kit.launch.study import HOSTS, PLAN
+from fsbench_kit.launch.study_files import HOSTS, PLAN
 from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import FsbenchError, LaunchError, RequestError
 

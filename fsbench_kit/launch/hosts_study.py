@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsbench_kit.launch.plan import Plan, read_plan
-from fsbench_kit.launch.study import CAMPAIGN, HOSTS, PLAN, LaunchedStudy, find_study
+from fsbench_kit.launch.study import LaunchedStudy, find_study
+from fsbench_kit.launch.study_files import CAMPAIGN, HOSTS, PLAN
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from fsbench_kit.data.files import RUN_FILE
 from fsbench_kit.launch.dry_runs import dry_run
 from fsbench_kit.launch.events import Event, Note
 from fsbench_kit.launch.plan import Plan, read_plan
-from fsbench_kit.launch.study import PLAN, SHARED
+from fsbench_kit.launch.study_files import PLAN, SHARED
 from fsbench_kit.launch.trial import try_plan
 
 if TYPE_CHECKING:

@@ -16,27 +16,13 @@ from fsbench_kit.launch.consent import Made
 from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.plan import Plan, plan_text, read_plan
 from fsbench_kit.launch.schedule import PlannedRun, schedule
+from fsbench_kit.launch.study_files import CAMPAIGN, DECISION, DEVICES, HOSTS, NOTES, PLAN, SHARED, STUDY
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-
-STUDY: Final = "study.toml"
-PLAN: Final = "plan.toml"
-CAMPAIGN: Final = "campaign.toml"
-"""The plan of a campaign, in the folder that contains its launches."""
-HOSTS: Final = "hosts.toml"
-"""The plan of a launch on several hosts, in the folder that contains the hosts' parts."""
-SHARED: Final = ".shared"
-"""A file on each of these hosts that names the study to which the launches beside it belong."""
-DECISION: Final = "rounds.json"
-"""The number of rounds to make, once the plan's stopping rule has decided it."""
-DEVICES: Final = "devices.json"
-"""What the launch has created on block devices, and may overwrite when it is resumed."""
-NOTES: Final = "notes.txt"
-"""The launch's remarks about its plan before the first run, such as what it left out and why; one per line."""
 
 _NEEDED: Final = {"status", "target", "workload", "settings", "environment", "host"}
 """What a run's record must contain for its study to be resumed."""
@@ -224,14 +210,6 @@ class LaunchedStudy:
         if place.exists():
             place.rename(scratch / f"replaced-{run.name}")
         publish(run, place)
-
-
-def launch_notes(folder: Path) -> list[str]:
-    """Return the launch's remarks about its plan before the first run."""
-    try:
-        return (folder / NOTES).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return []
 
 
 def made_on_devices(folder: Path) -> dict[str, Made]:

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from multiprocessing import Pipe
 from pathlib import Path
@@ -21,6 +21,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from fsbench_kit.notebooks.fork_server import LARGEST, LAUNCHER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
     from jupyter_client.connect import KernelConnectionInfo
@@ -108,21 +109,37 @@ def _fork(command: list[str], options: dict[str, Any]) -> _Forked | None:
 
 
 _STARTING: Final = Lock()
+_GIVEN: Final[list[socket.socket]] = []
+"""The connection to a server that another process has started, if any."""
+
+
+def fork_from(server: socket.socket | None) -> None:
+    """Make this process fork kernels from a server that another one started, instead of from one of its own."""
+    _GIVEN[:] = [server] if server else []
 
 
 def _server() -> socket.socket | None:
-    """Return the connection to the server of this process."""
     with _STARTING:
-        return _started()
+        return _GIVEN[0] if _GIVEN else _own_server()
 
 
 @cache
-def _started() -> socket.socket | None:
+def _own_server() -> socket.socket | None:
+    return _UNTIL_THE_END.enter_context(server())
+
+
+_UNTIL_THE_END: Final = ExitStack()
+
+
+@contextmanager
+def server() -> Iterator[socket.socket | None]:
+    """Start a server, and yield the connection to it; ``None`` where nothing can be forked."""
     if sys.platform != "linux":
-        return None
+        yield None
+        return
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", SERVER, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
@@ -130,4 +147,5 @@ def _started() -> socket.socket | None:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
             start_new_session=True,
         )
-    return ours
+    with process, ours:  # the server ends when all connections are closed
+        yield ours

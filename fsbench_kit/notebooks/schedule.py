@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import cache, partial
 from graphlib import CycleError, TopologicalSorter
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
@@ -19,11 +20,12 @@ from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.notebooks.execution import record, run
 from fsbench_kit.notebooks.files import check_parameters
+from fsbench_kit.notebooks.forked_kernels import fork_from, server
 from fsbench_kit.notebooks.jobs import Job, Manifest, basis
 from fsbench_kit.notebooks.progress import Ended, Event, Planned, Started
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -104,7 +106,7 @@ def run_all(
     with ExitStack() as stack:
         # Jobs waiting in our own pool would be shown as running.
         at_once = len(jobs) if executor else max(1, min(len(jobs), os.cpu_count() or 1))
-        pool = executor or stack.enter_context(processes(at_once))
+        pool = cache(lambda: executor or stack.enter_context(_processes(at_once)))
         while order.is_active():
             ready += [by_name[name] for name in order.get_ready()]
             for job in sorted(ready, key=lambda job: not job.alone):
@@ -115,12 +117,19 @@ def run_all(
                 elif not fresh and (last := _unchanged(job, root)) is not None:
                     end(last, unchanged=True)
                 else:
-                    running[pool.submit(run, job, root)] = job
+                    running[pool().submit(run, job, root)] = job
                     progress(Started(job.name))
                 ready.remove(job)
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 end(_result(future, running.pop(future)))
     return {job.name: done[job.name] for job in jobs}
+
+
+@contextmanager
+def _processes(number: int) -> Iterator[Executor]:
+    """Yield processes that run notebooks, whose kernels are all forked from one server."""
+    with server() as connection, processes(number, begin=partial(fork_from, connection)) as pool:
+        yield pool
 
 
 def _result(future: Future[Manifest], job: Job) -> Manifest:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.launch.study import PLAN, launch_notes
+from fsbench_kit.launch.study_files import PLAN, launch_notes
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_text, metric_text, varying
 from fsbench_kit.tables.layout import Column, Group, Table, table

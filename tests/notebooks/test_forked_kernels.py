@@ -39,16 +39,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
 
         def run(kernel: str = "python3", **code: str) -> dict[str, Manifest]:
-            jobs = []
-            for name, source in code.items():
-                cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(source)]
-                path = f"notebooks/{name}.ipynb"
-                metadata = {"kernelspec": {"name": kernel, "display_name": "x", "language": "python"}}
-                nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), tmp_path / path)
-                jobs.append(Job(name=name, notebook=path, out=tmp_path / "reports"))
-            return notebooks.run_all(jobs, executor=process, fresh=True)
+            return notebooks.run_all(_jobs(tmp_path, kernel, code), executor=process, fresh=True)
 
         yield run
+
+
+def _jobs(folder: Path, kernel: str, code: dict[str, str]) -> list[Job]:
+    jobs = []
+    for name, source in code.items():
+        cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(source)]
+        path = f"notebooks/{name}.ipynb"
+        metadata = {"kernelspec": {"name": kernel, "display_name": "x", "language": "python"}}
+        nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), folder / path)
+        jobs.append(Job(name=name, notebook=path, out=folder / "reports"))
+    return jobs
 
 
 def _printed(tmp_path: Path, name: str) -> str:
@@ -81,6 +85,26 @@ def test_kernels_are_forked_and_begin_as_ordinary_ones(run: Run, tmp_path: Path)
     run("ordinary", forked=PARENT, state=state)
     assert _printed(tmp_path, "forked") != f"{SERVER}\n"
     assert _printed(tmp_path, "state") == forked
+
+
+@pytest.mark.slow
+def test_kernels_of_several_processes_are_forked_from_one_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("notebooks", "raw_results"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    both_run = (
+        "import os, pathlib, time; pathlib.Path(f'{os.getpid()}.here').touch(); end = time.time() + 60\n"
+        "while len(list(pathlib.Path().glob('*.here'))) < 2: assert time.time() < end; time.sleep(0.05)\n"
+    )
+    ran = notebooks.run_all(
+        _jobs(tmp_path, "python3", dict.fromkeys(["one", "other"], f"{both_run}{PARENT}; print(os.getppid())"))
+    )
+    assert {manifest.status for manifest in ran.values()} == {"ok"}
+    assert _printed(tmp_path, "one").startswith(f"{SERVER}\n")
+    assert _printed(tmp_path, "one") == _printed(tmp_path, "other")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from fsbench_kit.launch.replicate.plan import AGAIN, replication
 from fsbench_kit.launch.replicate.published import workloads
 from fsbench_kit.launch.replicate.scale import SCALES
 from fsbench_kit.launch.replicate.targets import images
-from fsbench_kit.launch.study import PLAN, launch_notes
+from fsbench_kit.launch.study_files import PLAN, launch_notes
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError, RequestError
 
