@@ -73,14 +73,8 @@ class Sampler:
 
         They are not finite if a figure has no logarithm.
         """
-
-        def of_end(column: str) -> Floats:
-            end = _unchecked(self._groups, column)
-            np.log(end.values, out=end.values)
-            return end.mean()
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self._runs.log().mean(), of_end("low"), of_end("high")
+        low, high = (_unchecked(self._groups, end).mean_log() for end in ("low", "high"))
+        return self._runs.mean_log(), low, high
 
     def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order of their start times, which must all be known."""

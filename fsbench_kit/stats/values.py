@@ -138,12 +138,28 @@ class Sample:
             mean: Floats = self.total(self.values) / self.n
         return mean
 
+    def mean_log(self) -> Floats:
+        """Return the mean logarithm of each cell, from one logarithm per cell if floats can hold the products.
+
+        It is not finite if a value has no logarithm, and nan if the cell is empty.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ends = np.log([self.values.min(initial=1.0), self.values.max(initial=1.0)])
+            if (np.abs(ends) * self.values.shape[-1] < _LARGEST_LOG).all():
+                mean: Floats = np.log(self.values.prod(axis=-1)) / self.n
+                return mean
+            return self.log().mean()
+
     def variance(self) -> Floats:
         """Return the variance of each cell, with n - 1; nan with fewer than two values."""
         deviations = self.values - self.mean()[..., None]
         with np.errstate(invalid="ignore", divide="ignore"):
             variance: Floats = self.total(np.square(deviations, out=deviations)) / (self.n - 1.0)
         return np.where(self.n > 1, variance, np.nan)
+
+
+_LARGEST_LOG: Final = 700.0
+"""The logarithms of floats, and those of their inverses, are smaller."""
 
 
 def paired(a: Sample, b: Sample, names: str = "runs") -> Sample:
