@@ -24,8 +24,10 @@ def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = 
     if not words:
         return {}
     data = chars.encode("utf-8", "replace")
-    text = pl.Series([data.decode()])
-    found = text.str.find_many(list(words), ascii_case_insensitive=ignores_case, overlapping=True)
+    if ignores_case:
+        data = data.lower()  # of bytes, these are ASCII letters only
+    text = data.decode()
+    found = pl.Series([text]).str.find_many(list(words), overlapping=True)
     offsets = found.explode().drop_nulls().unique().sort().to_numpy()
     inside = np.flatnonzero(np.frombuffer(data, np.uint8) & 0b1100_0000 == 0b1000_0000)  # continuation bytes
     by_first: dict[str, list[str]] = defaultdict(list)
@@ -33,9 +35,7 @@ def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = 
         by_first[word[0]].append(word)
     places: dict[str, list[int]] = {word: [] for word in words}
     for at in (offsets - np.searchsorted(inside, offsets)).tolist():
-        first = chars[at].lower() if ignores_case else chars[at]
-        for word in by_first[first]:
-            there = chars[at : at + len(word)]
-            if (there.lower() if ignores_case else there) == word:
+        for word in by_first[text[at]]:
+            if text.startswith(word, at):
                 places[word].append(at)
     return places
