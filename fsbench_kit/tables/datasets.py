@@ -19,7 +19,7 @@ from fsbench_kit.tables.messages import NOTHING, counted, listed, message, one_l
 from fsbench_kit.tables.provenance import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 def contents(dataset: Dataset) -> str:
@@ -29,11 +29,11 @@ def contents(dataset: Dataset) -> str:
     --------
     >>> import fsbench_kit as fsb
     >>> contents(fsb.read("raw_results/published/sysbench-rhel72"))
-    '8 runs of sysbench on ext4, xfs, with 152 figures; 1 warning about the logs.'
+    '8 runs of sysbench on ext4 and xfs, with 152 figures; 1 warning about the logs.'
     """
     check_given(dataset, Dataset, "fsb.read(path)")
     tools, filesystems = (
-        ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
+        _all_of(dataset.runs[name].drop_nulls().unique().sort().to_list(), name) for name in ("tool", "filesystem")
     )
     figures = dataset.measurements.filter("primary").height
     before = dataset.runs.filter(UNMEASURED).height
@@ -48,6 +48,16 @@ def contents(dataset: Dataset) -> str:
         f"; {counted(grave, 'warning')} about the logs" if grave else "",
     ]
     return "".join(parts) + "."
+
+
+def _all_of(names: Sequence[str], kind: str) -> str:
+    """Name everything of a kind, or count it if it is very much."""
+    if len(names) > _MOST_NAMED:
+        return counted(len(names), kind)
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+_MOST_NAMED: Final = 8
 
 
 def reading_findings(dataset: Dataset) -> list[str]:

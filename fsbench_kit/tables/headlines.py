@@ -152,14 +152,20 @@ def _together(rows: pl.DataFrame) -> pl.DataFrame:
     alike = pl.when(verdict="single runs").then(printed).otherwise("level").alias("alike")
     keys = [name for name in (*_SAME, "metric", "statistic", "averaged_over_candidate") if name != "level"]
     together = rows.group_by(*keys, alike, maintain_order=True)
-    counts = pl.format("each of {} {}s", pl.len(), pl.col("factor").first().str.replace_all("_", " "))
+    counts = pl.format(f"{_EACH}{{}} {{}}s", pl.len(), pl.col("factor").first().str.replace_all("_", " "))
     level = pl.when(pl.len() > _MOST_PAIRS).then(counts).otherwise(pl.col("level").str.join(" and "))
     return together.agg(pl.exclude("level", *keys).first(), level=level)
 
 
+_EACH: Final = "each of "
+
+
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
     label = cell_label(row, [name for name in names if name != "operation" or not names_operation(row)])
-    return f"{label}: {brief(row)}" if label else brief(row)
+    said = brief(row)
+    if label:
+        return f"{label}: {said}"
+    return said.replace(_EACH, _EACH.capitalize(), 1) if said.startswith(_EACH) else said
 
 
 def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:

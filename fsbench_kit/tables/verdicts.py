@@ -208,11 +208,12 @@ def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     >>> names_of({"level": "6.12", "baseline": "6.1", "factor": "kernel"})
     ('kernel 6.12', 'kernel 6.1')
     """
-    level, baseline = one_line(row["level"]), one_line(row["baseline"])
-    if not (level[:1].isdigit() and baseline[:1].isdigit()):
-        return level, baseline
     factor = one_line(row["factor"]).replace("_", " ")
-    return f"{factor} {level}", f"{factor} {baseline}"
+    level, baseline = (
+        f"{factor} {name}" if name[:1].isdigit() else name
+        for name in (one_line(row["level"]), one_line(row["baseline"]))
+    )
+    return level, baseline
 
 
 def _decided(row: Mapping[str, Any]) -> str:

@@ -631,7 +631,7 @@ def test_very_many_levels_of_single_runs_are_counted(comparison: Compare) -> Non
     rows = comparison(*levels, levels[0] | {"level": "4", "ratio": 3.0})
     assert [_plain(text).split(" (one")[0] for text in tables.findings(rows)] == [
         "tool version 4 wrote 3.00 times as fast as tool version 2",
-        "each of 200 tool versions wrote 1.97 times as fast as 2",
+        "Each of 200 tool versions wrote 1.97 times as fast as tool version 2",
         "201 tool versions against tool version 2, 201 effects: no interval (single runs) in 201.",
     ]
     pairs = [level | {"baseline": str(number % 2)} for number, level in enumerate(levels)]
@@ -683,7 +683,12 @@ def test_reading_says_whether_every_figure_was_understood(root: Path) -> None:
 
 
 def test_contents_in_a_sentence(dataset: fsb.Dataset) -> None:
-    assert tables.contents(dataset) == "2 runs of smallfiles on ext4, xfs, with 6 figures."
+    assert tables.contents(dataset) == "2 runs of smallfiles on ext4 and xfs, with 6 figures."
+    for number, said in ((8, "fs0, fs1, fs2, fs3, fs4, fs5, fs6 and fs7"), (9, "9 filesystems")):
+        runs = pl.concat(
+            [dataset.runs[:1].with_columns(filesystem=pl.lit(f"fs{index}")) for index in range(number)]
+        )
+        assert f" of smallfiles on {said}, with 6 figures." in tables.contents(replace(dataset, runs=runs))
 
 
 def test_runs_and_figures_are_counted(dataset: fsb.Dataset) -> None:
