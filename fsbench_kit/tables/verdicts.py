@@ -208,9 +208,8 @@ def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     >>> names_of({"level": "6.12", "baseline": "6.1", "factor": "kernel"})
     ('kernel 6.12', 'kernel 6.1')
     """
-    factor = one_line(row["factor"]).replace("_", " ")
     level, baseline = (
-        f"{factor} {name}" if name[:1].isdigit() else name
+        f"{one_line(row['factor']).replace('_', ' ')} {name}" if name[:1].isdigit() else name
         for name in (one_line(row["level"]), one_line(row["baseline"]))
     )
     return level, baseline
