@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.documents import Contents
     from fsbench_kit.model.records import Bins, Record
+
+Bytes: TypeAlias = bytes | memoryview
 
 RUN: Final = "run"
 """The column with the number of the run that a row belongs to, before runs have ids."""
@@ -273,17 +275,23 @@ class Columns:
 
 
 class Packing:
-    """Packs each frame only once, because frames of a result are mostly those read from its files."""
+    """Packs each frame only once, because frames of a result are mostly those read from its files or the cache."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[pl.DataFrame, list[bytes]]] = {}
+        self._known: dict[int, tuple[pl.DataFrame, Sequence[Bytes]]] = {}
 
-    def packed(self, frames: Iterable[pl.DataFrame]) -> list[bytes]:
+    def packed(self, frames: Iterable[pl.DataFrame]) -> list[Bytes]:
         """Return frames as pieces of bytes, and remember these."""
         several = list(frames)
         new = [frame for frame in several if id(frame) not in self._known]
         self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
         return [piece for frame in several for piece in self._known[id(frame)][1]]
+
+    def unpacked(self, data: bytes) -> list[pl.DataFrame]:
+        """Return the frames from packed bytes, and remember these."""
+        found = list(_unpacked(data))
+        self._known |= {id(frame): (frame, [own]) for frame, own in found}
+        return [frame for frame, _ in found]
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
@@ -310,15 +318,22 @@ def _stream(frame: pl.DataFrame) -> bytes:
 
 def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
     """Yield the frames from packed bytes."""
+    for frame, _ in _unpacked(data):
+        yield frame
+
+
+def _unpacked(data: bytes) -> Iterator[tuple[pl.DataFrame, memoryview]]:
+    """Yield the frames from packed bytes, each with its own bytes."""
     view = memoryview(data)
     while view:
-        number, view = int.from_bytes(view[:_LENGTH], "little"), view[_LENGTH:]
+        number, end = int.from_bytes(view[:_LENGTH], "little"), _LENGTH
         parts = []
         for _ in range(number):
-            end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
-            parts.append(pl.read_ipc_stream(io.BytesIO(view[_LENGTH:end])))
-            view = view[end:]
-        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0]
+            start = end + _LENGTH
+            end = start + int.from_bytes(view[end:start], "little")
+            parts.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
+        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0], view[:end]
+        view = view[end:]
 
 
 _PART: Final = 2**16
