@@ -71,6 +71,11 @@ DIAGNOSTICS: Final = pl.Schema(
     | {name: kind for name, kind in SCHEMAS["diagnostics"].items() if name not in {"source", "severity"}}
 )
 
+_NOTHING: Final = {
+    name: pl.DataFrame(schema=schema) for name, schema in [*BELONGING.items(), ("diagnostics", DIAGNOSTICS)]
+}
+"""Frames without rows, which most logs have some of, and which take as long to make as others."""
+
 
 def with_column(frame: pl.DataFrame, column: pl.Series) -> pl.DataFrame:
     """Replace a column of a frame; faster than a Polars query."""
@@ -131,11 +136,7 @@ class Columns:
             runs=_runs_frame(runs),
             **{name: frame for name, (frame, _) in made.items()},
             series=series_of([blocks for _, _, blocks, _ in runs]),
-            too_large=pl.DataFrame(
-                sorted(too_large, key=attrgetter(RUN)),
-                schema=BELONGING["too_large"],
-                orient="row",
-            ),
+            too_large=_too_large_of(too_large),
             diagnostics=diagnostics_in(diagnostics),
         )
 
@@ -382,7 +383,8 @@ def _runs_frame(found: Sequence[_Found]) -> pl.DataFrame:
         ).str.split("\0"),
     }
     attributes = [name for name in RUNS if name not in of_bytes]
-    return pl.DataFrame(of_bytes | _attributes(runs, attributes), schema_overrides=RUNS).select(RUNS.names())
+    known: dict[str, Any] = of_bytes | _attributes(runs, attributes)
+    return pl.DataFrame([pl.Series(name, known[name], kind) for name, kind in RUNS.items()])
 
 
 def _attributes(records: Sequence[Run | Diagnostic], names: Iterable[str]) -> dict[str, list[Any]]:
@@ -408,6 +410,12 @@ class TooLarge(NamedTuple):
     column: str
     number: str
     line: int | None
+
+
+def _too_large_of(numbers: Sequence[TooLarge]) -> pl.DataFrame:
+    if not numbers:
+        return _NOTHING["too_large"]
+    return pl.DataFrame(sorted(numbers, key=attrgetter(RUN)), schema=BELONGING["too_large"], orient="row")
 
 
 def _frame_of(
@@ -480,7 +488,7 @@ def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, l
     groups = [_columns_of(number, bins, too_large) for number, bins in enumerate(of_runs)]
     each = list(chain.from_iterable(groups))
     if not each:
-        return pl.DataFrame(schema=BELONGING["distributions"]), too_large
+        return _NOTHING["distributions"], too_large
     sizes = [len(bins) for bins in each]
 
     def column(name: str, unknown: float) -> pl.Series:
@@ -521,6 +529,8 @@ def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
     """Return the series of runs as a frame, in which `RUN` stands for the ``run_id``."""
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))
+    if not blocks:
+        return _NOTHING["series"]
     names = ("part", "operation", "metric", "statistic")
     columns = {name: pl.Series(list(map(attrgetter(name), blocks)), dtype=pl.String) for name in names}
     rows = pl.Series([len(block.times) for block in blocks], dtype=pl.Int64)
@@ -547,6 +557,8 @@ def settings_of(of_runs: Iterable[Sequence[Setting]]) -> pl.DataFrame:
 def diagnostics_in(of_files: Iterable[tuple[int, Diagnostic]]) -> pl.DataFrame:
     """Return diagnostics as a frame, each with the number of its file."""
     pairs = list(of_files)
+    if not pairs:
+        return _NOTHING["diagnostics"]
     own = _attributes([item for _, item in pairs], DIAGNOSTICS)
     return pl.DataFrame({FILE: [file for file, _ in pairs]} | own, schema=DIAGNOSTICS)
 
