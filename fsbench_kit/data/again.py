@@ -6,6 +6,7 @@ therefore only affects files that share marks with it, directly or through other
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -175,8 +176,7 @@ def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
 
 def _but(marks: pl.DataFrame, sources: Set[str]) -> pl.DataFrame:
     """Return the marks of all other files."""
-    others = [row for row, source in enumerate(marks["source"]) if source not in sources]
-    return marks if len(others) == marks.height else marks[others]
+    return marks.filter(~marks["source"].is_in(list(sources)))
 
 
 def _spliced(old: Assembly, new: Assembly, replaced: Set[str], order: Sequence[str]) -> Assembly:
@@ -205,10 +205,13 @@ class _Slice(NamedTuple):
 
 
 def _slices(old: pl.Series, new: pl.Series, replaced: Set[str], place: Mapping[str, int]) -> list[_Slice]:
-    """Return the slices that make up the whole, given the files of the old and of the new rows."""
-    stay = [(place[source], row) for row, source in enumerate(old) if source not in replaced]
-    come = [(place[source], row) for row, source in enumerate(new, len(old) + 1)]  # never consecutive to old ones
-    rows = np.array([row for _, row in sorted(stay + come)], dtype=np.int64)
+    """Return the slices that make up the whole, given the files of the old and of the new rows, both in order."""
+    stays = ~old.is_in(list(replaced))
+    staying = old.filter(stays)
+    every = range(len(staying))
+    before = [bisect(every, place[source], key=lambda number: place[staying[number]]) for source in new]
+    come = len(old) + 1 + np.arange(len(new))  # never consecutive to old ones
+    rows = np.insert(np.flatnonzero(stays), np.array(before, dtype=np.int64), come)
     starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
     firsts, lengths = rows[starts], np.diff(starts, append=len(rows))
     return [
