@@ -6,22 +6,23 @@ therefore only affects files that share marks with it, directly or through other
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
-from fsbench_kit.data.assembly import Assembly, assembly, by_source, found_in
+from fsbench_kit.data.assembly import Assembly, assembly, found_in
 from fsbench_kit.data.batches import Read
-from fsbench_kit.data.columns import RUN, Columns, Part
+from fsbench_kit.data.columns import RUN, Columns, Part, with_column
 from fsbench_kit.data.deduplication import marks
+from fsbench_kit.data.deduplication.agreement import recur
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fsbench_kit.data.batches import File
     from fsbench_kit.data.log import Log
 
@@ -32,7 +33,7 @@ _UNREAD: Final = {has_runs: Read(Part(_NONE, range(has_runs), ()), None, None) f
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of reading loose logs.
+    """The result of reading loose logs, or what changes in it when some of them do.
 
     Attributes
     ----------
@@ -40,17 +41,27 @@ class Outcome:
         What changes when a file does, by its path.
     with_runs
         The paths of the files that have runs.
+    order
+        The files and folders with runs or diagnostics, in order.
     marks
-        The marks of their runs, see `deduplication.Marks.of_files`; ``None`` if runs are linked by more than
-        marks.
-    assembly
-        Their frames.
+        The marks of the runs, see `deduplication.Marks.of_files`; ``None`` if runs are linked by more than marks.
+    put_together
+        Returns the frames.
+    replaced
+        For a change, the places whose previous results the marks and frames replace.
     """
 
     traces: Mapping[str, str]
     with_runs: Set[str]
+    order: Sequence[str]
     marks: pl.DataFrame | None
-    assembly: Assembly
+    put_together: Callable[[], Assembly]
+    replaced: Set[str] = frozenset()
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """The frames; those of an earlier state are never put together if only a later one is wanted."""
+        return self.put_together()
 
     def changed(self, traces: Mapping[str, str]) -> set[str] | None:
         """Return the paths that are new, changed or gone; ``None`` if they are the majority, or the order changed.
@@ -58,9 +69,22 @@ class Outcome:
         Files without runs but with diagnostics count as changed.
         """
         changed = {path for path in {**self.traces, **traces} if self.traces.get(path) != traces.get(path)}
-        changed |= self.traces.keys() & set(self.assembly.diagnostics["source"]) - self.with_runs
+        changed |= self.traces.keys() & set(self.order) - self.with_runs
         before, now = ([path for path in paths if path not in changed] for paths in (self.traces, traces))
         return changed if before == now and len(changed) <= len(before) else None
+
+    def then(self, change: Outcome) -> Outcome:
+        """Return the result after a change; of two changes, the change that they are together."""
+        if self.marks is None or change.marks is None:
+            marks = None
+        else:
+            marks = pl.concat([_but(self.marks, change.replaced), change.marks])
+        return replace(
+            change,
+            marks=marks,
+            put_together=lambda: _spliced(self.assembly, change.assembly, change.replaced, change.order),
+            replaced=self.replaced | change.replaced,
+        )
 
 
 class ReadSome(Protocol):
@@ -70,14 +94,14 @@ class ReadSome(Protocol):
         """Return what was read of each file."""
 
 
-def renewed(
+def change(
     before: Outcome,
     traces: Mapping[str, str],
     files: Sequence[File],
     read_some: ReadSome,
     logs_of: Callable[[Sequence[Read]], list[Log]],
 ) -> tuple[Outcome, bool] | None:
-    """Return the result for logs of which only a few have changed.
+    """Return what changes in the result for logs of which only a few have changed.
 
     Parameters
     ----------
@@ -93,7 +117,7 @@ def renewed(
     Returns
     -------
     tuple
-        The new result, and whether the files that were read still match their traces. ``None`` if so many files
+        The change, and whether the files that were read still match their traces. ``None`` if so many files
         changed, or are linked to changed ones, that everything should be read.
     """
     changed = before.changed(traces)
@@ -109,12 +133,14 @@ def renewed(
     own = [log for log in logs if log.source in changed]
     found, diagnostics = found_in(own)
     marked = marks(found)
-    affected = _linked(pl.concat([before.marks, marked.of_files(found)]), changed)
+    own_marks = marked.of_files(found)
+    affected = _linked(pl.concat([before.marks, own_marks]), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
         read |= read_some(affected - changed, have_changed=False)
-    affected |= {log.source for log in logs} - traces.keys()  # diagnostics of folders
+    order = list(dict.fromkeys(log.source for log in logs))
+    affected |= {*before.order, *order} - traces.keys()  # folders with diagnostics
     if affected != changed:
         own = [
             replace(log, part=read[log.source].part) if log.part is _UNREAD[True].part else log
@@ -123,16 +149,17 @@ def renewed(
         ]
         found, diagnostics = found_in(own)
         marked = marks(found)
-    place = {source: number for number, source in enumerate(dict.fromkeys(log.source for log in logs))}
-    whole = _spliced(before.assembly, assembly(own, found, diagnostics, marked), affected, place)
-    stay = before.marks.filter(~pl.col("source").is_in(affected))
+        own_marks = marked.of_files(found)
+    whole = assembly(own, found, diagnostics, marked)
     is_certain = all(read[file.path].stamp == file.stamp for file in files if file.path in read)
-    return Outcome(traces, with_runs, pl.concat([stay, marked.of_files(found)]), whole), is_certain
+    return Outcome(traces, with_runs, order, own_marks, lambda: whole, affected), is_certain
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
     """Return the changed files and those linked to them by marks, directly or through others."""
-    known = marked.filter(marked["mark"].is_duplicated())
+    known = marked[np.flatnonzero(recur(marked["mark"].to_numpy()))]
+    if changed.isdisjoint(known["source"]):
+        return set(changed)
     can_meet = pl.col("format").null_count().over("mark") > 0, pl.col("format").n_unique().over("mark") > 1
     known = known.filter(pl.any_horizontal(can_meet))
     of_mark: dict[int, set[str]] = defaultdict(set)
@@ -147,40 +174,80 @@ def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
     return linked
 
 
-def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[str, int]) -> Assembly:
-    """Replace the results of the affected files by new ones, and order all by the places of their files."""
-    stays = ~old.of.is_in(affected)
-    of = pl.concat([old.of.filter(stays), new.of])
-    order = np.argsort([place[source] for source in of], kind="stable")
-    numbers = np.empty_like(order)
-    numbers[order] = np.arange(len(order))
-    of_old = np.full(len(stays), -1)
-    of_old[stays.to_numpy()] = numbers[: len(order) - len(new.of)]
-    of_new = numbers[len(order) - len(new.of) :]
+def _but(marks: pl.DataFrame, sources: Set[str]) -> pl.DataFrame:
+    """Return the marks of all other files."""
+    return marks.filter(~marks["source"].is_in(list(sources)))
 
-    def belonging(name: str) -> pl.DataFrame:
-        frames = old.belonging[name], new.belonging[name]
-        runs = np.concatenate(
-            [of[frame[RUN].to_numpy()] for of, frame in zip((of_old, of_new), frames, strict=True)]
-        )
-        rows = np.argsort(runs, kind="stable")
-        rows = rows[np.searchsorted(runs[rows], 0) :]
-        return _rows(pl.concat(frames), rows).with_columns(pl.Series(RUN, runs[rows]))
 
-    diagnostics = old.diagnostics.filter(~pl.col("source").is_in(affected))
+def _spliced(old: Assembly, new: Assembly, replaced: Set[str], order: Sequence[str]) -> Assembly:
+    """Replace the results of some files by new ones, and order all by the places of their files.
+
+    Most files stay, so the frames are joined from slices, which is cheaper than from single rows.
+    """
+    place = {source: number for number, source in enumerate(order)}
+    runs = _slices(old.of, new.of, replaced, place)
+    frames = {name: (old.belonging[name], new.belonging[name]) for name in old.belonging}
+    diagnostics = _slices(old.diagnostics["source"], new.diagnostics["source"], replaced, place)
     return Assembly(
-        pl.concat([old.runs.filter(stays), new.runs])[order],
-        of[order],
-        {name: belonging(name) for name in old.belonging},
-        by_source(pl.concat([diagnostics, new.diagnostics]), place),
+        _joined((old.runs, new.runs), runs),
+        _joined((old.of.to_frame(), new.of.to_frame()), runs).to_series(),
+        {name: _belonging(two, runs) for name, two in frames.items()},
+        _joined((old.diagnostics, new.diagnostics), diagnostics),
     )
 
 
-def _rows(frame: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
-    """Return rows of a frame that are mostly consecutive, as slices, which is cheaper than single rows."""
-    if not len(rows):
-        return frame.clear()
-    starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
-    lengths = np.diff(starts, append=len(rows))
-    stretches = zip(rows[starts].tolist(), lengths.tolist(), strict=True)
-    return pl.concat([frame.slice(start, length) for start, length in stretches], rechunk=True)
+class _Slice(NamedTuple):
+    """Rows of the old frame, or else of the new one."""
+
+    is_new: bool
+    start: int
+    end: int
+
+
+def _slices(old: pl.Series, new: pl.Series, replaced: Set[str], place: Mapping[str, int]) -> list[_Slice]:
+    """Return the slices that make up the whole, given the files of the old and of the new rows, both in order."""
+    stays = ~old.is_in(list(replaced))
+    staying = old.filter(stays)
+    every = range(len(staying))
+    before = [bisect(every, place[source], key=lambda number: place[staying[number]]) for source in new]
+    come = len(old) + 1 + np.arange(len(new))  # never consecutive to old ones
+    rows = np.insert(np.flatnonzero(stays), np.array(before, dtype=np.int64), come)
+    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+    firsts, lengths = rows[starts], np.diff(starts, append=len(rows))
+    return [
+        _Slice(is_new, first, first + length)
+        for is_new, first, length in zip(
+            (firsts > len(old)).tolist(),
+            np.where(firsts > len(old), firsts - len(old) - 1, firsts).tolist(),
+            lengths.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _joined(frames: tuple[pl.DataFrame, pl.DataFrame], slices: Sequence[_Slice]) -> pl.DataFrame:
+    """Join slices of the old and the new frame."""
+    pieces = [frames[each.is_new].slice(each.start, each.end - each.start) for each in slices]
+    return pl.concat(pieces or [frames[0].clear()], rechunk=len(pieces) > _PIECES)
+
+
+_PIECES: Final = 16
+"""A frame may be in so many pieces; to copy it into one takes longer than the few pieces cost."""
+
+
+def _belonging(frames: tuple[pl.DataFrame, pl.DataFrame], runs: Sequence[_Slice]) -> pl.DataFrame:
+    """Join what belongs to the runs in slices of the old and the new runs, and number these anew."""
+    numbers = [frame[RUN].to_numpy() for frame in frames]
+    slices = [
+        _Slice(each.is_new, *np.searchsorted(numbers[each.is_new], (each.start, each.end)).tolist())
+        for each in runs
+    ]
+    whole = _joined(frames, slices)
+    if not slices:
+        return whole
+    starts = np.cumsum([0, *(each.end - each.start for each in runs)])
+    of_slices = [
+        numbers[rows.is_new][rows.start : rows.end] + (start - each.start)
+        for rows, each, start in zip(slices, runs, starts, strict=False)
+    ]
+    return with_column(whole, pl.Series(RUN, np.concatenate(of_slices)))

@@ -53,7 +53,7 @@ class Assembly:
     @property
     def dataset(self) -> Dataset:
         """The dataset."""
-        ids = self.runs["run_id"]
+        ids = self.runs["run_id"].rechunk()  # to gather from one piece is faster
         return Dataset(
             runs=self.runs,
             diagnostics=self.diagnostics,

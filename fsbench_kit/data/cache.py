@@ -14,7 +14,8 @@ import struct
 import sys
 import tempfile
 import zlib
-from functools import cache
+from dataclasses import replace
+from functools import cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,12 +24,12 @@ import polars as pl
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import BELONGING, Columns, Packing, unpacked
+from fsbench_kit.data.columns import BELONGING, Bytes, Columns, Packing, unpacked
 from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
@@ -48,7 +49,7 @@ class ReadFiles:
     def __init__(self, place: Path) -> None:
         self._entry = _Entry([place], "columns")
         self._known: dict[Stamp, Part] = {}
-        if kept := list(self._entry.read()):
+        if kept := list(unpacked(self._entry.read())):
             stamps, *frames = kept
             parts = Columns(*frames).files(stamps.height)
             self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
@@ -95,41 +96,82 @@ _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 
 
 class Outcomes:
-    """The cache of the result for everything found in some places, which are folders."""
+    """The cache of the result for everything found in some places, which are folders.
+
+    It contains a result, and what changed in it since: adding a change packs nothing but this.
+    """
 
     def __init__(self, places: Iterable[Path]) -> None:
         self._entry = _Entry(places, "frames")
+        self._packing = Packing()
+        self._kept: list[Outcome] = []
+        self._frames: list[pl.DataFrame] = []
 
     def read(self) -> Outcome | None:
         """Return the cached result, or ``None``."""
-        if not (kept := list(self._entry.read())):
-            return None
-        files, marks, of, runs, *belonging, diagnostics = kept
-        paths = files["path"].to_list()
-        return Outcome(
-            dict(zip(paths, files["trace"], strict=True)),
-            {path for path, has_runs in zip(paths, files["has_runs"], strict=True) if has_runs},
-            marks if marks.width else None,
-            Assembly(runs, of["source"], dict(zip(_BELONGING, belonging, strict=True)), diagnostics),
-        )
+        self._frames = self._packing.unpacked(self._entry.read())
+        starts = range(0, len(self._frames), _OF_ONE)
+        self._kept = [_outcome(self._frames[start : start + _OF_ONE]) for start in starts]
+        return reduce(Outcome.then, self._kept) if self._kept else None
+
+    def after(self, change: Outcome, *, is_kept: bool) -> Outcome:
+        """Return the result after a change of the one that was read, and store it if it can be kept."""
+        whole, *previous = self._kept
+        changes = reduce(Outcome.then, [*previous, change])
+        result = whole.then(changes)
+        if is_kept and len(changes.replaced) > _MOST_CHANGED * len(changes.order):
+            self.keep(result, Packing())
+        elif is_kept:
+            self._entry.write([*self._frames[:_OF_ONE], *_frames(changes)], self._packing)
+        return result
 
     def keep(self, outcome: Outcome, packing: Packing) -> None:
         """Store a result, replacing the previous one."""
-        of_files = {
-            "path": list(outcome.traces),
-            "trace": list(outcome.traces.values()),
-            "has_runs": [path in outcome.with_runs for path in outcome.traces],
-        }
-        whole = outcome.assembly
-        belonging = (whole.belonging[name] for name in _BELONGING)
-        files = pl.DataFrame(of_files, schema=_FILES)
-        marks = pl.DataFrame() if outcome.marks is None else outcome.marks
-        frames = [files, marks, whole.of.to_frame(), whole.runs, *belonging, whole.diagnostics]
-        self._entry.write(frames, packing)
+        self._entry.write(_frames(replace(outcome, replaced=frozenset())), packing)
+
+
+_MOST_CHANGED: Final = 1 / 8
+"""The share of files that may have changed since the result was stored; with more, all of it is stored anew."""
+
+
+def _outcome(frames: Sequence[pl.DataFrame]) -> Outcome:
+    """Return a result from its frames."""
+    files, order, replaced, marks, of, runs, *belonging, diagnostics = frames
+    paths = files["path"].to_list()
+    return Outcome(
+        dict(zip(paths, files["trace"], strict=True)),
+        {path for path, has_runs in zip(paths, files["has_runs"], strict=True) if has_runs},
+        order["path"].to_list(),
+        marks if marks.width else None,
+        lambda: Assembly(runs, of["source"], dict(zip(_BELONGING, belonging, strict=True)), diagnostics),
+        set(replaced["path"]),
+    )
+
+
+def _frames(outcome: Outcome) -> list[pl.DataFrame]:
+    """Return the frames of a result."""
+    of_files = {
+        "path": list(outcome.traces),
+        "trace": list(outcome.traces.values()),
+        "has_runs": [path in outcome.with_runs for path in outcome.traces],
+    }
+    whole = outcome.assembly
+    return [
+        pl.DataFrame(of_files, schema=_FILES),
+        *(pl.DataFrame({"path": list(each)}, schema=_PATHS) for each in (outcome.order, outcome.replaced)),
+        pl.DataFrame() if outcome.marks is None else outcome.marks,
+        whole.of.to_frame(),
+        whole.runs,
+        *(whole.belonging[name] for name in _BELONGING),
+        whole.diagnostics,
+    ]
 
 
 _FILES: Final = pl.Schema({"path": pl.String(), "trace": pl.String(), "has_runs": pl.Boolean()})
+_PATHS: Final = pl.Schema({"path": pl.String()})
 _BELONGING: Final = tuple(name for name in BELONGING if name in SCHEMAS)
+_OF_ONE: Final = 7 + len(_BELONGING)
+"""The number of frames of a result."""
 
 
 def is_on() -> bool:
@@ -154,17 +196,17 @@ class _Entry:
     def _file(self) -> Path:
         return folder() / self._name
 
-    def read(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames; none if the file is missing, damaged or of another version."""
+    def read(self) -> bytes:
+        """Return the packed frames; nothing if the file is missing, damaged or of another version."""
         try:
             with self._file.open("rb") as opened:
                 head, payload = opened.read(_HEAD), opened.read()
             if head != _head([payload]):
-                return
+                return b""
             os.utime(self._file)
         except OSError:
-            return
-        yield from unpacked(payload)
+            return b""
+        return payload
 
     def write(self, frames: Iterable[pl.DataFrame], packing: Packing) -> None:
         """Write the file atomically, and remove the least recently used files if the cache is too large."""
@@ -172,7 +214,7 @@ class _Entry:
             _write(self._file, packing.packed(frames))
 
 
-def _head(pieces: Iterable[bytes]) -> bytes:
+def _head(pieces: Iterable[Bytes]) -> bytes:
     """Return the header of a cache file: the version that wrote it, and the length and checksum of the frames."""
     length = checksum = 0
     for piece in pieces:
@@ -194,7 +236,7 @@ def _version() -> bytes:
 _HEAD: Final = 32 + 8 + 4
 
 
-def _write(file: Path, pieces: Sequence[bytes]) -> None:
+def _write(file: Path, pieces: Sequence[Bytes]) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.documents import Contents
     from fsbench_kit.model.records import Bins, Record
+
+Bytes: TypeAlias = bytes | memoryview
 
 RUN: Final = "run"
 """The column with the number of the run that a row belongs to, before runs have ids."""
@@ -68,6 +70,11 @@ DIAGNOSTICS: Final = pl.Schema(
     {FILE: pl.Int64()}
     | {name: kind for name, kind in SCHEMAS["diagnostics"].items() if name not in {"source", "severity"}}
 )
+
+_NOTHING: Final = {
+    name: pl.DataFrame(schema=schema) for name, schema in [*BELONGING.items(), ("diagnostics", DIAGNOSTICS)]
+}
+"""Frames without rows, which most logs have some of, and which take as long to make as others."""
 
 
 def with_column(frame: pl.DataFrame, column: pl.Series) -> pl.DataFrame:
@@ -129,11 +136,7 @@ class Columns:
             runs=_runs_frame(runs),
             **{name: frame for name, (frame, _) in made.items()},
             series=series_of([blocks for _, _, blocks, _ in runs]),
-            too_large=pl.DataFrame(
-                sorted(too_large, key=attrgetter(RUN)),
-                schema=BELONGING["too_large"],
-                orient="row",
-            ),
+            too_large=_too_large_of(too_large),
             diagnostics=diagnostics_in(diagnostics),
         )
 
@@ -273,17 +276,23 @@ class Columns:
 
 
 class Packing:
-    """Packs each frame only once, because frames of a result are mostly those read from its files."""
+    """Packs each frame only once, because frames of a result are mostly those read from its files or the cache."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[pl.DataFrame, list[bytes]]] = {}
+        self._known: dict[int, tuple[pl.DataFrame, Sequence[Bytes]]] = {}
 
-    def packed(self, frames: Iterable[pl.DataFrame]) -> list[bytes]:
+    def packed(self, frames: Iterable[pl.DataFrame]) -> list[Bytes]:
         """Return frames as pieces of bytes, and remember these."""
         several = list(frames)
         new = [frame for frame in several if id(frame) not in self._known]
         self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
         return [piece for frame in several for piece in self._known[id(frame)][1]]
+
+    def unpacked(self, data: bytes) -> list[pl.DataFrame]:
+        """Return the frames from packed bytes, and remember these."""
+        found = list(_unpacked(data))
+        self._known |= {id(frame): (frame, [own]) for frame, own in found}
+        return [frame for frame, _ in found]
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
@@ -310,15 +319,22 @@ def _stream(frame: pl.DataFrame) -> bytes:
 
 def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
     """Yield the frames from packed bytes."""
+    for frame, _ in _unpacked(data):
+        yield frame
+
+
+def _unpacked(data: bytes) -> Iterator[tuple[pl.DataFrame, memoryview]]:
+    """Yield the frames from packed bytes, each with its own bytes."""
     view = memoryview(data)
     while view:
-        number, view = int.from_bytes(view[:_LENGTH], "little"), view[_LENGTH:]
+        number, end = int.from_bytes(view[:_LENGTH], "little"), _LENGTH
         parts = []
         for _ in range(number):
-            end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
-            parts.append(pl.read_ipc_stream(io.BytesIO(view[_LENGTH:end])))
-            view = view[end:]
-        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0]
+            start = end + _LENGTH
+            end = start + int.from_bytes(view[end:start], "little")
+            parts.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
+        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0], view[:end]
+        view = view[end:]
 
 
 _PART: Final = 2**16
@@ -367,7 +383,8 @@ def _runs_frame(found: Sequence[_Found]) -> pl.DataFrame:
         ).str.split("\0"),
     }
     attributes = [name for name in RUNS if name not in of_bytes]
-    return pl.DataFrame(of_bytes | _attributes(runs, attributes), schema_overrides=RUNS).select(RUNS.names())
+    known: dict[str, Any] = of_bytes | _attributes(runs, attributes)
+    return pl.DataFrame([pl.Series(name, known[name], kind) for name, kind in RUNS.items()])
 
 
 def _attributes(records: Sequence[Run | Diagnostic], names: Iterable[str]) -> dict[str, list[Any]]:
@@ -393,6 +410,12 @@ class TooLarge(NamedTuple):
     column: str
     number: str
     line: int | None
+
+
+def _too_large_of(numbers: Sequence[TooLarge]) -> pl.DataFrame:
+    if not numbers:
+        return _NOTHING["too_large"]
+    return pl.DataFrame(sorted(numbers, key=attrgetter(RUN)), schema=BELONGING["too_large"], orient="row")
 
 
 def _frame_of(
@@ -465,7 +488,7 @@ def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, l
     groups = [_columns_of(number, bins, too_large) for number, bins in enumerate(of_runs)]
     each = list(chain.from_iterable(groups))
     if not each:
-        return pl.DataFrame(schema=BELONGING["distributions"]), too_large
+        return _NOTHING["distributions"], too_large
     sizes = [len(bins) for bins in each]
 
     def column(name: str, unknown: float) -> pl.Series:
@@ -506,6 +529,8 @@ def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
     """Return the series of runs as a frame, in which `RUN` stands for the ``run_id``."""
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))
+    if not blocks:
+        return _NOTHING["series"]
     names = ("part", "operation", "metric", "statistic")
     columns = {name: pl.Series(list(map(attrgetter(name), blocks)), dtype=pl.String) for name in names}
     rows = pl.Series([len(block.times) for block in blocks], dtype=pl.Int64)
@@ -532,6 +557,8 @@ def settings_of(of_runs: Iterable[Sequence[Setting]]) -> pl.DataFrame:
 def diagnostics_in(of_files: Iterable[tuple[int, Diagnostic]]) -> pl.DataFrame:
     """Return diagnostics as a frame, each with the number of its file."""
     pairs = list(of_files)
+    if not pairs:
+        return _NOTHING["diagnostics"]
     own = _attributes([item for _, item in pairs], DIAGNOSTICS)
     return pl.DataFrame({FILE: [file for file, _ in pairs]} | own, schema=DIAGNOSTICS)
 

@@ -98,17 +98,16 @@ def _traces(found: Found) -> Iterator[tuple[Any, ...] | None]:
             yield None
 
 
-def results_of(found: Found, read: Iterator[Log]) -> Iterator[Result]:
-    """Yield the results of what was found, consuming what was read of files."""
+def results_of(found: Found, read: Iterator[Log]) -> list[Result]:
+    """Return the results of what was found, consuming what was read of files."""
     match found:
         case File():
             log = _of_use(next(read)) if found.is_found else next(read)
-            if log is not None:
-                yield log
+            return [] if log is None else [log]
         case Several():
-            yield from found.together([list(results_of(each, read)) for each in found.found])
+            return list(found.together([results_of(each, read) for each in found.found]))
         case _:
-            yield found
+            return [found]
 
 
 Seen = dict[Inode, str]

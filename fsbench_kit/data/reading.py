@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from fsbench_kit.data.again import Outcome, renewed
+from fsbench_kit.data.again import Outcome, change
 from fsbench_kit.data.assembly import assembly, found_in, legibly
 from fsbench_kit.data.batches import read_files
 from fsbench_kit.data.cache import Outcomes, is_on, read_cached
@@ -155,12 +155,10 @@ def _dataset(
     if traces is not None and (before := kept.read()) is not None:
         if before.traces == traces:
             return before.assembly.dataset
-        again = renewed(before, traces, files, read_some, lambda read: named(results(read)))
-        if again is not None:
-            outcome, is_certain = again
-            if is_certain:
-                kept.keep(outcome, Packing())
-            return outcome.assembly.dataset
+        some = change(before, traces, files, read_some, lambda read: named(results(read)))
+        if some is not None:
+            its_change, is_certain = some
+            return kept.after(its_change, is_kept=is_certain).assembly.dataset
     packing = Packing()
     read = read_cached(files, folders, executor, packing) if cached else read_files(files, executor)
     each_result = list(results(read))
@@ -177,7 +175,9 @@ def _dataset(
         traces |= dict.fromkeys(unsettled, "")
         with_runs = {log.source for log in logs if log.has_runs}
         is_by_itself = not any(isinstance(log, FioLog) for log in logs)
-        kept.keep(Outcome(traces, with_runs, marked.of_files(runs) if is_by_itself else None, whole), packing)
+        order = list(dict.fromkeys(log.source for log in own))
+        its_marks = marked.of_files(runs) if is_by_itself else None
+        kept.keep(Outcome(traces, with_runs, order, its_marks, lambda: whole), packing)
     return joined([whole.dataset, *(each for each in each_result if isinstance(each, Dataset))])
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -22,6 +23,7 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
+from fsbench_kit.data import bulk
 from fsbench_kit.data.bulk import compaction, plan
 from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
@@ -214,6 +216,20 @@ def test_nights_are_appended_and_their_files_made_few(
     again = fsb.read(history)
     assert again.diagnostics.filter(code="SAME_RUN").height == 2
     _same(replace(again, diagnostics=whole.diagnostics), whole)
+
+
+def test_while_files_are_merged_no_process_holds_memory_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    monkeypatch.setattr(bulk.workers.os, "sched_getaffinity", lambda _: {0, 1})
+    at_work: list[list[object]] = []
+    read, merge = bulk._read, bulk.compacted
+    monkeypatch.setattr(bulk, "_read", lambda *given: (read(*given), at_work.append(active_children()))[0])
+    monkeypatch.setattr(bulk, "compacted", lambda *given: at_work.append(active_children()) or merge(*given))
+    _time_logs(tmp_path / "logs", 6)
+    fsb.ingest(tmp_path / "logs", to=tmp_path / "frames")
+    assert list(map(len, at_work)) == [1, 0]
 
 
 def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:

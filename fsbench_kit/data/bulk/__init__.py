@@ -116,10 +116,12 @@ def ingest(
     plan = Plan.of(given, folder)
     if not plan.paths:
         raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
-    with _alone_in(folder, wait=append) as work, reader(executor, len(plan.chunks)) as each:
+    with _alone_in(folder, wait=append) as work:
         write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
-        read = _read(plan, templates, work, each, progress or (lambda _: None))
-        parts = settle(read, plan.chunks, templates, work, each)
+        with reader(executor, len(plan.chunks)) as each:
+            read = _read(plan, templates, work, each, progress or (lambda _: None))
+            parts = settle(read, plan.chunks, templates, work, each)
+        # The processes that read have ended, and no longer need memory while files are merged.
         unread = assemble([*plan.unread, *_silent(plan, parts, work)])
         parts.append(write_part(unread, f"{len(plan.chunks):06}-unread", work))
         if not any(part.runs for part in parts):

@@ -36,7 +36,7 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 def hashed(rows: pl.DataFrame, names: Sequence[str]) -> Hashes:
     """Return a hash of each row over some columns."""
-    return rows.select(pl.struct(names).hash()).to_series().to_numpy()
+    return rows[list(names)].hash_rows().to_numpy()
 
 
 def recur(hashes: Hashes) -> Flags:

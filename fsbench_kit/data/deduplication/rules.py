@@ -99,7 +99,8 @@ class Marks(NamedTuple):
 
     def of_files(self, found: Found) -> pl.DataFrame:
         """Return the marks with the file of each record."""
-        return self.frame.select(found.facts["source"].gather(self.frame[RUN]), "mark", "format")
+        sources = found.facts["source"].gather(self.frame[RUN])
+        return pl.DataFrame([sources, self.frame["mark"], self.frame["format"]])
 
 
 def marks(found: Found) -> Marks:
@@ -108,7 +109,7 @@ def marks(found: Found) -> Marks:
     measurements, is_main = found.columns.measurements, pl.col("primary")
     is_alike = IS_WHOLE & pl.col("metric").is_in(PRINTED_ALIKE)
     flags = measurements.select(telling=is_main & TELLS, alike=is_main & is_alike)
-    telling, alike = (measurements[[RUN, *_PRINTED]][flag.arg_true()] for flag in flags)
+    telling, alike = (measurements[[RUN, *_PRINTED]][np.flatnonzero(flag)] for flag in flags)
     starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
     number = np.minimum(ends - starts, _AT_EITHER_END)
     own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
@@ -136,8 +137,8 @@ def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
     """Return the records for which a value is known, and hashes of the values."""
     if values.null_count() == len(values):
         return np.empty(0, np.int64), np.empty(0, np.uint64)
-    known = np.flatnonzero(values.is_not_null().to_numpy())
-    words = values[known]
+    known = np.flatnonzero(values.is_not_null()) if values.null_count() else np.arange(len(values))
+    words = values.drop_nulls()
     return known, (words.list.join("\0") if words.dtype == pl.List else words).hash().to_numpy()
 
 

@@ -57,6 +57,8 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     >>> read(["XFS is fast."])
     ({}, [0])
     """
+    if len(texts) < _FEWEST:
+        return {}, list(range(len(texts)))
     loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
     logs, numbers, left = loaded(texts)
     kinds: dict[str, list[Log]] = defaultdict(list)
@@ -67,8 +69,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         lines = next((each for each in loose if each.sign in kind), None)
         layout = Layout.of(kind, lines) if lines is not None else None
         alike[_plain(kind, layout)] += some if layout is None else [log._replace(layout=layout) for log in some]
-    # Columns over a single log cost more than they save.
-    left += [some.pop().at for some in alike.values() if len(some) == 1]
+    left += [some.pop().at for some in alike.values() if len(some) < _FEWEST]
     alike = {plain: some for plain, some in alike.items() if some}
     groups: list[Group] = []
     remembered = _remembered(alike, numbers)
@@ -82,6 +83,10 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
             _remember(read_as.group)
             found[formats.name(read_as.group.example.owner)].add(read_as, diagnostics)
     return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
+
+
+_FEWEST: Final = 2
+"""Columns over a single log cost more than they save."""
 
 
 def _plain(kind: str, layout: Layout | None) -> str:
