@@ -10,6 +10,7 @@ from fsbench_kit.formats.fio_columns.alike import Alike, Learned
 from fsbench_kit.formats.fio_columns.columns import Amounts, Log, Shape, ints
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
 from fsbench_kit.formats.fio_columns.frames import Kind, Printed, read
+from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Ints, Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 
@@ -33,6 +34,7 @@ __all__ = [
     "Shape",
     "Sheet",
     "ints",
+    "lots",
     "printed",
     "read",
 ]

@@ -301,8 +301,7 @@ class Values:
 
     def counts(self, of_shape: Callable[[Shape], Ints]) -> Ints:
         """Return numbers as integers; see `Numbers.counts`."""
-        counts: Ints = self._numbers.counts[self.at(of_shape)]
-        return counts
+        return self._numbers.counts(self.at(of_shape))
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed."""

@@ -45,14 +45,11 @@ class Printed:
         The end of the report in the text.
     ended_at
         The time at which it was printed, if it shows it.
-    chars
-        The text without what does not belong to its layout.
     """
 
     at: int
     end: int
     ended_at: datetime | None
-    chars: str
 
 
 P = TypeVar("P", bound=Printed)
@@ -114,10 +111,21 @@ class Kind(ABC, Generic[P]):
         return ()
 
 
-def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
-    """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others."""
-    every = list(reports)
-    numbers = Numbers([report.chars for report in every])
+def read(
+    reports: Iterable[tuple[P, str]], kinds: Alike[P], given: Iterable[int]
+) -> tuple[CleanLogs | None, list[int]]:
+    """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others.
+
+    With each report comes its text, without what does not belong to its layout.
+    """
+    every: list[P] = []
+
+    def texts() -> Iterator[str]:
+        for report, chars in reports:
+            every.append(report)
+            yield chars
+
+    numbers = Numbers(texts())
     found = [
         (report, kind, kind.log(report, first))
         for report, kind, first in zip(every, kinds.kinds_of(every, numbers), numbers.first, strict=False)

@@ -21,25 +21,33 @@ from fsbench_kit.formats.fio_json.reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_columns import Bools, Ints, Numbers
-    from fsbench_kit.formats.json_text import Cut
+    from fsbench_kit.formats.loose_json import Counts
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
 @dataclass(frozen=True, slots=True)
 class Printed(fio_columns.Printed):
-    """A text that may be a document; `chars` are its characters without its bins and the time.
+    """A text that may be a document.
 
     Attributes
     ----------
-    cut
-        The text without bins, and the bins.
+    bins
+        Its bins.
+    heights
+        The lines of the bins that were removed before the first, and with each.
+    text
+        Returns the text.
     """
 
-    cut: Cut
+    bins: list[Counts]
+    heights: NDArray[np.intp]
+    text: Callable[[], str]
 
 
 class DocumentKind(fio_columns.Kind[Printed]):
@@ -53,11 +61,13 @@ class DocumentKind(fio_columns.Kind[Printed]):
         The positions of all numbers in the text of the first document.
     places
         The indices of the document's numbers among these.
-    first
-        The first document.
+    cut_at
+        The positions in this text where bins were removed.
     """
 
-    def __init__(self, reader: JsonReader, starts: Sequence[int], places: Sequence[int], first: Printed) -> None:
+    def __init__(
+        self, reader: JsonReader, starts: Sequence[int], places: Sequence[int], cut_at: NDArray[np.intp]
+    ) -> None:
         self._reader = reader
         report, figures = reader.report, reader.figures
         self._places = ints(places)
@@ -67,10 +77,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         self._identity = [
             (key, places[number]) for key in IDENTITY if isinstance(number := report.content.get(key), int)
         ]
-        bins = first.cut.places
         document = report.document
-        self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(bins, starts)
-        self._bin_lines = reader.text.lines(bins).tolist()
+        self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(cut_at, starts)
+        self._bin_lines = reader.text.lines(cut_at).tolist()
         self.conditions = [(self._places[list(numbers)], answer) for numbers, answer in report.conditions.items()]
         read = {row.number for row in figures.rows} | {bucket.number for bucket in figures.buckets}
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
@@ -89,16 +98,15 @@ class DocumentKind(fio_columns.Kind[Printed]):
 
     def log(self, report: Printed, first: int) -> Log:
         """Return a document, given the index of its first number."""
-        cut = report.cut
         return Log(
             self.figures,
             self.shape,
             first,
-            self._lines + cut.heights[self._bins_before] if cut.bins else self._lines,
-            cut.bins,
+            self._lines + report.heights[self._bins_before] if report.bins else self._lines,
+            report.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)
-                for line, height, bins in zip(self._bin_lines, cut.heights.tolist(), cut.bins, strict=False)
+                for line, height, bins in zip(self._bin_lines, report.heights.tolist(), report.bins, strict=False)
             ],
         )
 
@@ -109,7 +117,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
             counted = firsts + self._places[samples]
             are_alike = np.ones(len(firsts), bool)
             if requests is not None:
-                are_alike = numbers.counts[counted] == numbers.counts[firsts + self._places[requests]]
+                are_alike = numbers.counts(counted) == numbers.counts(firsts + self._places[requests])
             are_odd |= numbers.is_any[counted] & are_alike
         return are_odd
 
