@@ -14,7 +14,7 @@ from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from fsbench_kit.formats.fio_columns.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Counts
@@ -141,6 +141,8 @@ class Rows(NamedTuple):
         The log of each, and its rank among that log's figures.
     place, what
         Its place, and which figure it is, as numbers of a `Numbered`.
+    at
+        The index of its number; or, if it is computed and an integer, ``~`` of this.
     """
 
     log: Ints
@@ -151,7 +153,7 @@ class Rows(NamedTuple):
     low: Floats
     high: Floats
     samples: Ints
-    text: pl.Series
+    at: Ints
     line: Ints
 
     def of(self, index: Any) -> Rows:
@@ -159,13 +161,11 @@ class Rows(NamedTuple):
         return Rows._make(column[index] for column in self)
 
     @classmethod
-    def merged(cls, several: Sequence[Rows]) -> Rows:
-        """Return the rows of several, sorted by log and rank."""
-        columns: Iterator[Sequence[Any]] = zip(*several, strict=True)
-        rows = cls._make(
-            pl.concat(parts) if isinstance(parts[0], pl.Series) else np.concatenate(parts) for parts in columns
-        )
-        return rows.of(in_order(rows.log, rows.order))
+    def merged(cls, several: Sequence[Rows], are_there: Sequence[Bools]) -> Rows:
+        """Return the rows of several that are there, sorted by log and rank."""
+        index = in_order(joined([each.log for each in several]), joined([each.order for each in several]))
+        index = index[np.concatenate(are_there)[index]]
+        return cls._make(np.concatenate(parts)[index] for parts in zip(*several, strict=True))
 
 
 class Numbered:
@@ -304,8 +304,12 @@ class Values:
         return self._numbers.counts(self.at(of_shape))
 
     def texts(self, at: Ints) -> pl.Series:
-        """Return numbers as printed."""
-        return self._numbers.texts(at)
+        """Return numbers as printed, or as computed; see `Rows.at`."""
+        are_printed = at >= 0
+        if are_printed.all():
+            return self._numbers.texts(at)
+        texts = self._numbers.texts(at[are_printed]).append(pl.Series(~at[~are_printed]).cast(pl.String))
+        return texts[np.argsort(np.argsort(~are_printed, kind="stable"))]
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return whether gated items exist."""
@@ -394,7 +398,7 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
         low,
         high,
         values.counts(lambda shape: shape.samples),
-        values.texts(at),
+        at,
         logs.lines(lambda shape: shape.rows),
     )
     return rows, are_known, are_strange

@@ -150,7 +150,7 @@ class _Collected:
         places = self._sheet.places
         sizes = [max((size for size in place if isinstance(size, int)), default=0) for place in places]
         is_too_large = np.array([size > LARGEST for size in sizes], bool)  # and is reported when read separately
-        for figures in (self._sheet.rows, self._sheet.distributions):
+        for figures in (self._sheet.rows, self._sheet.distributions) if is_too_large.any() else ():
             is_odd[figures.log[is_too_large[figures.place]]] = True
         self._places = pl.DataFrame(
             [[None] * len(place) if large else place for place, large in zip(places, is_too_large, strict=True)],
@@ -238,7 +238,7 @@ class _Collected:
                 *whats[rows.what],
                 *(pl.Series(name, getattr(rows, name), nan_to_null=True) for name in ("value", "low", "high")),
                 _known("samples", rows.samples),
-                rows.text.alias("text"),
+                sheet.texts(rows.at),
                 pl.Series("line", rows.line),
             ]
         )

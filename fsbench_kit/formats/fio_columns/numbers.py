@@ -48,7 +48,8 @@ class Numbers:
     def __init__(self, texts: Iterable[str]) -> None:
         found = [*map(_found, lots(texts, len)), _found([_MISSING])]
         self.digits, self.decimals, self._lengths = (
-            np.concatenate(parts) for parts in zip(*((of.digits, of.decimals, of.lengths) for of in found), strict=True)
+            np.concatenate(parts)
+            for parts in zip(*((of.digits, of.decimals, of.lengths) for of in found), strict=True)
         )
         self._chars = np.frombuffer(b"".join(of.chars for of in found), np.uint8)
         self._starts = np.cumsum(self._lengths + 1) - self._lengths - 1
@@ -163,8 +164,8 @@ def _found(texts: Sequence[str]) -> _Found:
     rest = chars.tobytes().translate(None, _DIGITS)
     left_out = np.append(0, np.cumsum(lengths - 1 - has_point))[first]
     layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
-    sizes = (each.astype(np.int32) for each in (decimals, lengths))
-    return _Found(printed, digits, *sizes, np.diff(first).tolist(), layouts)
+    numbers = np.diff(first).tolist()
+    return _Found(printed, digits, decimals.astype(np.int32), lengths.astype(np.int32), numbers, layouts)
 
 
 def _digits(printed: bytes, lengths: Ints, has_point: Bools) -> Ints:

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
 from fsbench_kit.formats.fio_columns.columns import (
@@ -48,7 +47,7 @@ class Wrong(NamedTuple):
     excerpt: str | None = None
 
 
-class Bins(NamedTuple):
+class BinColumns(NamedTuple):
     """Bins as columns: the latencies of each, its bounds, its count, and its line."""
 
     of: Ints
@@ -59,7 +58,7 @@ class Bins(NamedTuple):
 
 
 class Percentiles(NamedTuple):
-    """The percentiles and bins of latencies.
+    """The percentiles of latencies.
 
     Attributes
     ----------
@@ -67,8 +66,6 @@ class Percentiles(NamedTuple):
         The percentiles.
     latencies
         The latencies of all logs.
-    bins
-        The bins.
     wrong
         Problems with single numbers.
     is_read
@@ -79,13 +76,14 @@ class Percentiles(NamedTuple):
 
     rows: list[Rows]
     latencies: LatencyColumns
-    bins: Bins
     wrong: list[Wrong]
     is_read: Bools
     disagree: Bools
 
 
-def percentiles(logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered) -> Percentiles:
+def percentiles(
+    logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered
+) -> tuple[Percentiles, BinColumns]:
     """Read the percentiles and bins of logs."""
     known = LatencyColumns(
         logs.given(_latencies),
@@ -101,15 +99,15 @@ def percentiles(logs: Logs, values: Values, places: Numbered, whats: Numbered, m
     made = _made(found, printed, known)
     rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
     rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
-    wrong = sorted([*_strange(printed, known), *wrong_bins], key=lambda item: item[0])
-    return Percentiles(
+    wrong = sorted([*_strange(printed, values, known), *wrong_bins], key=lambda item: item[0])
+    read = Percentiles(
         [rows, rows_made],
         known,
-        bins,
         [item for _, item in wrong],
         printed.value >= 0,
         _disagree(printed, made, len(known.log)),
     )
+    return read, bins
 
 
 def _latencies(shape: Shape) -> Ints:
@@ -134,7 +132,7 @@ class LatencyColumns(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """Percentiles as columns: their latencies, ranks (0 for none), values, prints and lines.
+    """Percentiles as columns: their latencies, ranks (0 for none), values, prints (`Rows.at`) and lines.
 
     Values that fio cannot print are not possible; texts that are not values are below 0.
     """
@@ -145,7 +143,7 @@ class _Values(NamedTuple):
     is_possible: Bools
     is_primary: Bools
     name: NDArray[np.object_]
-    text: pl.Series
+    at: Ints
     line: Ints
 
 
@@ -169,7 +167,7 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
         is_possible,
         np.ones(len(of), bool),
         np.array(names, object)[name],
-        values.texts(values.at(percentiles)),
+        values.at(percentiles),
         logs.lines(percentiles),
     )
 
@@ -181,10 +179,10 @@ def _rank(text: str) -> float:
     return rank if rank <= 100 else 0.0
 
 
-def _strange(printed: _Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
+def _strange(printed: _Values, values: Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
     """Yield the problems of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
-        text, of = printed.text[index], int(printed.of[index])
+        (text,), of = values.texts(printed.at[[index]]), int(printed.of[index])
         message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
         excerpt = f"{printed.name[index]}: {text}"
         yield (of, 0), Wrong(int(known.log[of]), "UNREAD_FIGURE", message, int(printed.line[index]), excerpt)
@@ -201,7 +199,7 @@ class _Found(NamedTuple):
 
 def _bins(
     logs: Logs, known: LatencyColumns, places: Numbered
-) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
+) -> tuple[BinColumns, _Found, list[tuple[tuple[int, int], Wrong]]]:
     """Read the bins of all latencies; return them, those that yield percentiles, and their problems."""
     which = logs.column(lambda shape: shape.latency_bins)
     each = [log for group in logs.groups for log in group.logs]
@@ -234,7 +232,7 @@ def _bins(
     per_second = known.per_second[of]
     high = (low + np.where(widths > 1, widths, 0)) / per_second
     high[names >= LAST_BIN] = np.nan
-    bins_read = Bins(of, low / per_second, high, counts, lines)
+    bins_read = BinColumns(of, low / per_second, high, counts, lines)
     totals = np.zeros(len(known.log), np.int64)
     np.add.at(totals, of, counts)
     wrong = []
@@ -279,8 +277,7 @@ def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
     reached = _reached(rank, known.requests[of]) + before
     at = np.searchsorted(ends, reached)
     value, line = found.value[at], found.line[at]
-    text = pl.Series(value).cast(pl.String)
-    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), text, line)
+    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), ~value, line)
 
 
 def _reached(ranks: Floats, totals: Ints) -> Ints:
@@ -324,7 +321,7 @@ def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequ
         start / per_second,
         high,
         np.full(len(of), -1),
-        values.text,
+        values.at,
         values.line,
     )
 

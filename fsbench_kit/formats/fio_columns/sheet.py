@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -12,12 +12,13 @@ from fsbench_kit.formats.fio_columns import columns
 from fsbench_kit.formats.fio_columns.columns import ORDER, Log, Numbered, Rows, Shape
 from fsbench_kit.formats.fio_columns.figures import printed
 from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
-from fsbench_kit.formats.fio_columns.percentiles import Wrong, percentiles
+from fsbench_kit.formats.fio_columns.percentiles import BinColumns, Wrong, percentiles
 from fsbench_kit.model.records import Bins, Distributions, Figure, Measurement, Place, What
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
 
 _SHARE: Final = printed("", "group_share", unit="%")
 """How shares of a distribution are printed; it is the same as for group shares."""
@@ -68,10 +69,12 @@ class Sheet:
         self._values = values = columns.Values(self._sorted, numbers)
         shared = self._places, self._whats
         self.figures, self._is_known, self._is_strange = columns.figures(self._sorted, values, *shared)
-        self._latencies = percentiles(self._sorted, values, *shared, self._metrics)
-        self.rows = Rows.merged([self.figures.of(np.flatnonzero(self._is_known)), *self._latencies.rows])
+        self._latencies, bins = percentiles(self._sorted, values, *shared, self._metrics)
+        percentiles_read = self._latencies.rows
+        are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in percentiles_read)]
+        self.rows = Rows.merged([self.figures, *percentiles_read], are_there)
         self._buckets = self._read_buckets()
-        self.distributions = self._distributions()
+        self.distributions = self._distributions(bins)
 
     @property
     def places(self) -> list[Place]:
@@ -93,6 +96,10 @@ class Sheet:
         """Problems with single numbers."""
         return self._latencies.wrong
 
+    def texts(self, at: Ints) -> pl.Series:
+        """Return the text of measurements; see `Rows.at`."""
+        return self._values.texts(at)
+
     def _read_buckets(self) -> tuple[Bools, Distribution]:
         """Return which of all shares were read, and these shares."""
         logs = self._sorted
@@ -113,23 +120,16 @@ class Sheet:
         )
         return is_read, read.of(np.flatnonzero(is_read))
 
-    def _distributions(self) -> Distribution:
-        bins, latencies = self._latencies.bins, self._latencies.latencies
-        own = Distribution(
-            latencies.log[bins.of],
-            latencies.order[bins.of],
-            latencies.place[bins.of],
-            latencies.metric[bins.of],
-            bins.low,
-            bins.high,
-            bins.number,
-            np.full(len(bins.of), np.nan),
-            bins.line,
+    def _distributions(self, bins: BinColumns) -> Distribution:
+        """Return all bins and shares; bins can be many, so that each column is only held while it is needed."""
+        latencies, (_, shares) = self._latencies.latencies, self._buckets
+        log, order = latencies.log, latencies.order
+        of_latencies = (column[bins.of] for column in (log, order, latencies.place, latencies.metric))
+        own = chain(of_latencies, (bins.low, bins.high, bins.number, np.full(len(bins.of), np.nan), bins.line))
+        index = columns.in_order(
+            np.concatenate([log[bins.of], shares.log]), np.concatenate([order[bins.of], shares.order])
         )
-        _, shares = self._buckets
-        both = Distribution._make(np.concatenate(pair) for pair in zip(own, shares, strict=True))
-        order = columns.in_order(both.log, both.order)
-        return both.of(order)
+        return Distribution._make(np.concatenate(pair)[index] for pair in zip(own, shares, strict=True))
 
     # One log
 
@@ -147,7 +147,7 @@ class Sheet:
                 rows.what.tolist(),
                 *map(_or_none, (rows.value, rows.low, rows.high)),
                 rows.samples.tolist(),
-                rows.text.to_list(),
+                self.texts(rows.at).to_list(),
                 rows.line.tolist(),
                 strict=True,
             )
@@ -226,7 +226,7 @@ class Sheet:
             of_one: tuple[Any, ...] = (
                 *(places[figures.place[first]], whats[figures.what[first]]),
                 *(value[row], low[row], high[row]),
-                *(None, TextColumn(figures.text, index[row]), lines[row], None),
+                *(None, TextColumn(self.texts, figures.at[index[row]]), lines[row], None),
             )
             made.append(Figure._make(of_one).measurement())
         return made

@@ -45,9 +45,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     return fio_columns.read(_printed(texts, given), _KINDS, given)
 
 
-def _printed(
-    texts: Sequence[str] | Mapping[int, str], which: Iterable[int]
-) -> Iterator[tuple[Printed, str]]:
+def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[tuple[Printed, str]]:
     """Yield the texts, given by index, that may consist of nothing but a document.
 
     With each come its characters without its bins and the time.
