@@ -17,7 +17,7 @@ Checks use ``&``, ``|`` and comparisons, which work in both cases, and `either` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -100,20 +100,20 @@ _FLAG = (bool, np.bool_)
 
 
 class TextColumn(Sequence[str]):
-    """Texts that are created on access: those that a function returns for some indexes."""
+    """Some of many texts, given by their indexes; texts are created on access."""
 
-    def __init__(self, texts: Callable[[NDArray[Any]], pl.Series], indexes: NDArray[Any]) -> None:
+    def __init__(self, texts: pl.Series, indexes: NDArray[np.intp]) -> None:
         self._texts, self._indexes = texts, indexes
 
     def __len__(self) -> int:
         return len(self._indexes)
 
     def __getitem__(self, row: Any) -> Any:
-        return self._texts(self._indexes[[row]])[0]
+        return self._texts[int(self._indexes[row])]
 
     def of(self, rows: Sequence[int]) -> list[str]:
         """Return the texts of the given rows."""
-        texts: list[str] = self._texts(self._indexes[np.asarray(rows)]).to_list()
+        texts: list[str] = self._texts[self._indexes[np.asarray(rows)]].to_list()
         return texts
 
 

@@ -45,7 +45,7 @@ def may_hold(data: bytes) -> bool:
     return _DOCUMENT.encode() in data
 
 
-AT_ONCE: Final = 2**21
+AT_ONCE: Final = 2**22
 """How many bytes of JSON are read together, which limits the size of columns held at once."""
 
 

@@ -18,7 +18,7 @@ def test_numbers_are_found_in_all_texts() -> None:
     assert numbers.first == [0, 3, 3, 7]
     assert numbers.digits[:-1].tolist() == [1250, 99, 7, 0, 3, 12, 3]
     assert numbers.decimals[:-1].tolist() == [2, 0, 0, 0, 0, 1, 0]
-    assert numbers.counts(np.arange(len(numbers.digits) - 1)).tolist() == [-1, 99, 7, 0, 3, -1, 3]
+    assert numbers.counts[:-1].tolist() == [-1, 99, 7, 0, 3, -1, 3]
     assert numbers.is_any[:-1].tolist() == [True, True, True, False, True, True, True]
 
 
@@ -38,7 +38,7 @@ def test_numbers_too_long_for_a_column_are_known_by_their_text() -> None:
     long, longer = "123456789012345678901234", "1" * 40
     numbers = Numbers([f"a {long} 5", f"a {long} 5", f"a {long[:-1]}5 5", f"a {longer} 5"])
     assert words(numbers) == [long, "5", long, "5", f"{long[:-1]}5", "5", longer, "5"]
-    assert numbers.counts(np.arange(2)).tolist() == [-1, 5]
+    assert numbers.counts[:2].tolist() == [-1, 5]
     firsts = np.array([[0], [2], [4]])
     assert numbers.are_same(firsts, numbers.exact(np.array([0]))).tolist() == [True, True, False]
     assert numbers.odd_texts == {3}
@@ -54,5 +54,5 @@ def test_words_of_a_document_can_be_more_than_digits() -> None:
     given = ["1.5", "-2", "1e-05", "NaN", "-0.0", "7"]
     numbers = Numbers.of(given)
     assert words(numbers) == given
-    assert numbers.counts(np.arange(len(numbers.digits) - 1)).tolist() == [-1, -1, -1, -1, -1, 7]
+    assert numbers.counts[:-1].tolist() == [-1, -1, -1, -1, -1, 7]
     assert numbers.is_any[:-1].tolist() == [True, True, True, True, False, True]

@@ -209,7 +209,7 @@ class Read:
         samples = dict(zip(example.samples, group.words(example.samples.values()), strict=True))
         many = []
         for number, item in enumerate(example.run.measurements):
-            own: dict[str, Any] = {"text": TextColumn(self.texts.__getitem__, rows[number::width])}
+            own: dict[str, Any] = {"text": TextColumn(self.texts, rows[number::width])}
             own |= {name: column for name, column in columns.items() if getattr(item, name) is not None}
             for name, end in zip(ENDS, (self.value, self.low, self.high), strict=True):
                 if getattr(item, name) is not None or example.zeros[number] is not None:

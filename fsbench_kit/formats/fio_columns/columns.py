@@ -161,11 +161,11 @@ class Rows(NamedTuple):
         return Rows._make(column[index] for column in self)
 
     @classmethod
-    def merged(cls, several: Sequence[Rows], are_there: Sequence[Bools]) -> Rows:
-        """Return the rows of several that are there, sorted by log and rank."""
+    def merged(cls, several: Sequence[Rows], are_there: Sequence[Bools]) -> tuple[Rows, NDArray[np.intp]]:
+        """Return the rows of several that are there, sorted by log and rank, and the index of each among all."""
         index = in_order(joined([each.log for each in several]), joined([each.order for each in several]))
         index = index[np.concatenate(are_there)[index]]
-        return cls._make(np.concatenate(parts)[index] for parts in zip(*several, strict=True))
+        return cls._make(np.concatenate(parts)[index] for parts in zip(*several, strict=True)), index
 
 
 class Numbered:
@@ -301,7 +301,8 @@ class Values:
 
     def counts(self, of_shape: Callable[[Shape], Ints]) -> Ints:
         """Return numbers as integers; see `Numbers.counts`."""
-        return self._numbers.counts(self.at(of_shape))
+        counts: Ints = self._numbers.counts[self.at(of_shape)]
+        return counts
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed, or as computed; see `Rows.at`."""

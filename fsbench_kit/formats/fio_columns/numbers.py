@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean import numbers as clean_numbers
-from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.loose_json import MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ NUMBER: Final = re.compile(clean_numbers.NUMBER)
 class Numbers:
     """The numbers in ASCII texts, concatenated; the last one represents a missing number.
 
-    Of the texts, nothing is kept but their numbers and layouts.
-
     Attributes
     ----------
     first
@@ -39,30 +36,42 @@ class Numbers:
         Each without its point, as an integer; `UNCERTAIN` if it has to be examined by itself.
     decimals
         The number of digits after its point.
+    counts
+        As integers; -1 if they are not integers or exceed fio's own counters.
     is_any
         Whether each is not 0; true for the missing number.
     odd_texts
         The indices of texts with a number of more digits than fio prints.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        found = [*map(_found, lots(texts, len)), _found([_MISSING])]
-        self.digits, self.decimals, self._lengths = (
-            np.concatenate(parts)
-            for parts in zip(*((of.digits, of.decimals, of.lengths) for of in found), strict=True)
-        )
-        self._chars = np.frombuffer(b"".join(of.chars for of in found), np.uint8)
-        self._starts = np.cumsum(self._lengths + 1) - self._lengths - 1
-        known: dict[bytes, bytes] = {}  # most are the same
-        *of_texts, _ = chain.from_iterable(of.layouts for of in found)
-        self.layouts = [known.setdefault(layout, layout) for layout in of_texts]
-        self.first = [*accumulate(chain.from_iterable(of.numbers for of in found), initial=0)][:-1]
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = "\n".join(["", *texts, _MISSING, ""]).encode("ascii")
+        chars = np.frombuffer(bytearray(joined), np.uint8)
+        starts, ends, decimals = clean_numbers.number_spans(chars)
+        self.decimals = decimals = decimals[:-1]
+        self._chars, self._starts, self._lengths = np.frombuffer(joined, np.uint8), starts, ends - starts
+        has_point = decimals > 0
+        number_of_digits = self._lengths - has_point
+        are_too_long = np.flatnonzero(number_of_digits > MOST_DIGITS).tolist()
+        for number in are_too_long:
+            chars[starts[number] + 1 : ends[number]] = _LEFT_OUT
+        chars[(ends - 1 - decimals)[has_point]] = _POINT
+        after = chars[ends]
+        chars[ends] = _MARK
+        self.digits = np.fromstring(chars.tobytes().translate(_BLANKS, _ALL_BUT_NUMBERS), np.int64, sep=" ")
+        chars[ends] = after
         self.is_any = self.digits > 0
-        number_of_digits = self._lengths - (self.decimals > 0)
-        self._aside: list[int] = []
-        self._set_aside([*np.flatnonzero(number_of_digits > MOST_DIGITS).tolist(), len(self.digits) - 1])
+        self.counts = np.where(has_point, -1, self.digits)
+        self._set_aside([*are_too_long, -1])
+        edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
+        first = np.searchsorted(starts, edges)
+        self.first: list[int] = first.tolist()
         are_long = np.flatnonzero(number_of_digits > _MOST_PRINTED)
-        self.odd_texts = {*(np.searchsorted(self.first, are_long, "right") - 1).tolist()}
+        self.odd_texts = {*(np.searchsorted(first, are_long, "right") - 1).tolist()}
+        chars[starts] = _MARK
+        rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT)
+        left_out = np.append(0, np.cumsum(self._lengths - 1 - has_point))[first]
+        self.layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Numbers:
@@ -85,13 +94,7 @@ class Numbers:
         """Mark numbers as uncertain."""
         for number in numbers:
             self.is_any[number] = bool(self.text(number).strip("-0."))
-            self.digits[number] = UNCERTAIN
-            self._aside.append(number)
-
-    def counts(self, at: Ints) -> Ints:
-        """Return numbers as integers; -1 for those that are not integers or exceed fio's own counters."""
-        is_count = (self.decimals[at] == 0) & ~np.isin(at, self._aside)
-        return np.where(is_count, self.digits[at], -1)
+            self.digits[number], self.counts[number] = UNCERTAIN, -1
 
     def text(self, at: int) -> str:
         """Return a number as printed."""
@@ -123,68 +126,12 @@ class Numbers:
         return same
 
 
-class _Found(NamedTuple):
-    """The numbers of some texts.
-
-    Attributes
-    ----------
-    chars
-        The numbers as printed, each followed by a blank.
-    digits, decimals, layouts
-        As in `Numbers`.
-    lengths
-        The number of characters of each.
-    numbers
-        How many each text has.
-    """
-
-    chars: bytes
-    digits: Ints
-    decimals: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    numbers: list[int]
-    layouts: list[bytes]
-
-
-def _found(texts: Sequence[str]) -> _Found:
-    joined = "\n".join(["", *texts, ""]).encode("ascii")
-    chars = np.frombuffer(bytearray(joined), np.uint8)
-    starts, ends, decimals = clean_numbers.number_spans(chars)
-    decimals = decimals[:-1]
-    lengths, has_point = ends - starts, decimals > 0
-    chars[(ends - 1 - decimals)[has_point]] = _POINT
-    after = chars[ends]
-    chars[ends] = _MARK
-    printed = chars.tobytes().translate(_PRINTED, _ALL_BUT_NUMBERS)
-    digits = _digits(printed, lengths, has_point)
-    chars[ends] = after
-    chars[starts] = _MARK
-    edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
-    first = np.searchsorted(starts, edges)
-    rest = chars.tobytes().translate(None, _DIGITS)
-    left_out = np.append(0, np.cumsum(lengths - 1 - has_point))[first]
-    layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
-    numbers = np.diff(first).tolist()
-    return _Found(printed, digits, decimals.astype(np.int32), lengths.astype(np.int32), numbers, layouts)
-
-
-def _digits(printed: bytes, lengths: Ints, has_point: Bools) -> Ints:
-    """Return numbers without their points, or only the first digit of those that are too long for an integer."""
-    are_too_long = np.flatnonzero(lengths - has_point > MOST_DIGITS).tolist()
-    if are_too_long:
-        chars, ends = bytearray(printed), np.cumsum(lengths + 1) - 1
-        for number in are_too_long:
-            chars[ends[number] - lengths[number] + 1 : ends[number]] = b"." * (lengths[number] - 1)
-        printed = bytes(chars)
-    return np.fromstring(printed.translate(None, b"."), np.int64, sep=" ")
-
-
 UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = "1"
 """The text of the missing number, which must not be 0 so that items without a gate exist."""
-_MARK, _POINT = 0xFE, 0xFD
+_LEFT_OUT, _MARK, _POINT = 0xFF, 0xFE, 0xFD
 """Codes that no text contains."""
-_DIGITS: Final = b"0123456789"
-_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*_DIGITS, _MARK, _POINT])
-_PRINTED: Final = bytes({_MARK: ord(" "), _POINT: ord(".")}.get(code, code) for code in range(2**8))
+_DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
+_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*b"0123456789", _MARK])
+_BLANKS: Final = bytes(ord(" ") if code == _MARK else code for code in range(2**8))

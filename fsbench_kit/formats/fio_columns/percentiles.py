@@ -58,12 +58,10 @@ class BinColumns(NamedTuple):
 
 
 class Percentiles(NamedTuple):
-    """The percentiles of latencies.
+    """What is known of the percentiles of latencies.
 
     Attributes
     ----------
-    rows
-        The percentiles.
     latencies
         The latencies of all logs.
     wrong
@@ -74,7 +72,6 @@ class Percentiles(NamedTuple):
         Whether percentiles of latencies do not ascend, or differ from those computed from bins.
     """
 
-    rows: list[Rows]
     latencies: LatencyColumns
     wrong: list[Wrong]
     is_read: Bools
@@ -83,8 +80,8 @@ class Percentiles(NamedTuple):
 
 def percentiles(
     logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered
-) -> tuple[Percentiles, BinColumns]:
-    """Read the percentiles and bins of logs."""
+) -> tuple[Percentiles, BinColumns, list[Rows]]:
+    """Read the percentiles and bins of logs; return what is known of them, the bins, and the percentiles."""
     known = LatencyColumns(
         logs.given(_latencies),
         values.counts(lambda shape: shape.requests),
@@ -101,13 +98,12 @@ def percentiles(
     rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
     wrong = sorted([*_strange(printed, values, known), *wrong_bins], key=lambda item: item[0])
     read = Percentiles(
-        [rows, rows_made],
         known,
         [item for _, item in wrong],
         printed.value >= 0,
         _disagree(printed, made, len(known.log)),
     )
-    return read, bins
+    return read, bins, [rows, rows_made]
 
 
 def _latencies(shape: Shape) -> Ints:

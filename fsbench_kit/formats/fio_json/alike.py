@@ -42,21 +42,23 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
         The documents, or ``None``, and the indices of the texts that were not read.
     """
     given = list(which)
-    return fio_columns.read(_printed(texts, given), _KINDS, given)
+    return fio_columns.read(_lots(texts, given), _KINDS, given)
 
 
-def _printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[tuple[Printed, str]]:
-    """Yield the texts, given by index, that may consist of nothing but a document.
+def _lots(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[list[tuple[Printed, str]]]:
+    """Yield the texts, given by index, that may consist of nothing but a document, in lots.
 
     With each come its characters without its bins and the time.
     """
-    given = ((at, texts[at]) for at in which)
-    for lot in lots(given, lambda item: len(item[1])):
-        whole = [(at, chars, end) for at, chars in lot if (end := _end(chars)) is not None]
-        for (at, _, end), cut in zip(whole, _without_bins([(chars, end) for _, chars, end in whole]), strict=True):
+    whole = ((at, chars, end) for at in which if (end := _end(chars := texts[at])) is not None)
+    for lot in lots(whole, lambda item: item[2]):
+        made = []
+        for (at, _, end), cut in zip(lot, _without_bins([(chars, end) for _, chars, end in lot]), strict=True):
             time, chars = _without_time(cut.chars)
             ended = ended_at(time) if time is not None else None
-            yield Printed(at, end, ended, cut.bins, cut.heights, partial(texts.__getitem__, at)), chars
+            printed = Printed(at, end, ended, cut.bins, cut.heights, partial(texts.__getitem__, at))
+            made.append((printed, chars))
+        yield made
 
 
 def _end(chars: str) -> int | None:

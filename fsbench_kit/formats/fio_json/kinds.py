@@ -117,7 +117,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
             counted = firsts + self._places[samples]
             are_alike = np.ones(len(firsts), bool)
             if requests is not None:
-                are_alike = numbers.counts(counted) == numbers.counts(firsts + self._places[requests])
+                are_alike = numbers.counts[counted] == numbers.counts[firsts + self._places[requests]]
             are_odd |= numbers.is_any[counted] & are_alike
         return are_odd
 

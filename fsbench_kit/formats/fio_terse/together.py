@@ -28,6 +28,7 @@ from fsbench_kit.formats.fio_columns import (
     Numbers,
     Row,
     ints,
+    lots,
     printed,
 )
 from fsbench_kit.formats.fio_terse.lines import Line, lines
@@ -54,7 +55,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
         for at in given
         if (chars := texts[at].rstrip("\n")).startswith(_LAYOUTS) and chars.isascii()
     )
-    return fio_columns.read(reports, _KINDS, given)
+    return fio_columns.read(lots(reports, lambda item: item[0].end), _KINDS, given)
 
 
 _LAYOUTS: Final = ("2;", "3;", "4;", "5;")
