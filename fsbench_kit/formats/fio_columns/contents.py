@@ -1,9 +1,9 @@
-"""What is read of a lot of reports, each of its kind, before it becomes frames together with that of other lots."""
+"""What is read of a lot of reports, before it becomes frames together with what is read of others."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from fsbench_kit.formats.fio_columns.columns import Log
+    from numpy.typing import NDArray
+
+    from fsbench_kit.formats.fio_columns.columns import Log, Rows
     from fsbench_kit.formats.fio_columns.kind import Kind, P
     from fsbench_kit.formats.fio_columns.numbers import Bools, Ints, Numbers
-    from fsbench_kit.formats.fio_columns.sheet import Known
+    from fsbench_kit.formats.fio_columns.sheet import Distribution, Known
     from fsbench_kit.model.records import Place, Setting
 
 
@@ -75,8 +77,8 @@ class Contents:
         The indices of the texts that have to be read separately.
     reports
         What is read of the others.
-    rows, distributions
-        Their measurements and bins; `log` is the index of each one's text.
+    measurements, bins
+        Columns of their `Rows` and `Distribution`, in which ``log`` is the index of the text.
     texts
         The measurements as printed.
     rows_of_figures
@@ -108,10 +110,8 @@ class Contents:
         places = np.cumsum(~is_odd) - 1
         self.rows_of_figures = [(kind, places[which].tolist(), own) for kind, which, own in of_figures]
         self.texts = sheet.texts(rows.at)
-        self.rows, self.distributions = (
-            rows._replace(log=at[rows.log]),
-            distributions._replace(log=at[distributions.log]),
-        )
+        self.measurements = _narrow(rows, ("place", "what", "value", "low", "high", "samples", "line"), at)
+        self.bins = _narrow(distributions, ("place", "metric", "low", "high", "number", "share", "line"), at)
 
     @staticmethod
     def _reports(
@@ -147,6 +147,15 @@ class Contents:
             run = Run(report.at, report.end, report.ended_at, duration, identities[number], *kind.facts)
             reports.append(Report(kind, run, settings[number], remarks, leftovers))
         return reports
+
+
+def _narrow(rows: Rows | Distribution, names: Iterable[str], at: Ints) -> dict[str, NDArray[Any]]:
+    """Return some columns, and the text of each row; what refers to few things needs few bytes."""
+    columns = {"log": at[rows.log]} | {name: getattr(rows, name) for name in names}
+    return {name: column.astype(np.int32) if name in _FEW else column for name, column in columns.items()}
+
+
+_FEW: Final = {"log", "place", "what", "metric", "line"}
 
 
 def too_large(places: Iterable[Place]) -> Bools:

@@ -119,35 +119,31 @@ class _Collected:
             [[getattr(each, name) for name in _WHAT] for each in known], schema=_WHAT, orient="row"
         )
 
-        def column(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(lot.rows, name) for lot in self._lots])
-
+        columns = _Columns([lot.measurements for lot in self._lots])
         return pl.DataFrame(
             [
-                pl.Series("log", column("log")),
-                *self._places[column("place")],
-                *whats[column("what")],
-                *(pl.Series(name, column(name), nan_to_null=True) for name in ("value", "low", "high")),
-                _known("samples", column("samples")),
+                columns.integers("log"),
+                *self._places[columns.of("place")],
+                *whats[columns.of("what")],
+                *map(columns.floats, ("value", "low", "high")),
+                columns.counts("samples"),
                 pl.concat([lot.texts for lot in self._lots], rechunk=True).alias("text"),
-                pl.Series("line", column("line")),
+                columns.integers("line"),
             ]
         )
 
     def _distributions(self) -> pl.DataFrame:
         metrics = pl.Series("metric", self._known.metrics.items, dtype=pl.String)
 
-        def column(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(lot.distributions, name) for lot in self._lots])
-
+        columns = _Columns([lot.bins for lot in self._lots])
         return pl.DataFrame(
             [
-                pl.Series("log", column("log")),
-                *self._places.select("operation", "scope", "part")[column("place")],
-                metrics.gather(column("metric")),
-                *(pl.Series(name, column(name), nan_to_null=True) for name in ("low", "high", "share")),
-                _known("count", column("number")),
-                pl.Series("line", column("line")),
+                columns.integers("log"),
+                *self._places[["operation", "scope", "part"]][columns.of("place")],
+                metrics.gather(columns.of("metric")),
+                *map(columns.floats, ("low", "high", "share")),
+                columns.counts("number").alias("count"),
+                columns.integers("line"),
             ]
         )
 
@@ -179,14 +175,19 @@ class _Collected:
 
     def _alike(self) -> Iterator[tuple[Kind[Any], list[int], Ints]]:
         """Yield reports with the same figures: the kind of one, their numbers, and the rows of each figure."""
-        alike: dict[Hashable, tuple[Kind[Any], list[int], list[Ints]]] = {}
+        of_kinds: dict[int, tuple[Kind[Any], list[int], list[Ints]]] = {}
         first, start = 0, 0
         for lot in self._lots:
             for kind, which, rows in lot.rows_of_figures:
-                _, numbers, several = alike.setdefault(kind.checked, (kind, [], []))
+                _, numbers, several = of_kinds.setdefault(id(kind), (kind, [], []))
                 numbers += (first + number for number in which)
                 several.append(np.where(rows < 0, -1, start + rows))
-            first, start = first + len(lot.reports), start + len(lot.rows.log)
+            first, start = first + len(lot.reports), start + len(lot.texts)
+        alike: dict[Hashable, tuple[Kind[Any], list[int], list[Ints]]] = {}
+        for kind, which, rows_of_kind in of_kinds.values():
+            _, numbers, several = alike.setdefault(kind.checked, (kind, [], []))
+            numbers += which
+            several += rows_of_kind
         for kind, numbers, several in alike.values():
             yield kind, numbers, np.concatenate(several, axis=1)
 
@@ -208,11 +209,31 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
     return made
 
 
-def _known(name: str, numbers: Ints) -> pl.Series:
-    """Return integers as a series, with null for those below 0."""
-    column = pl.Series(name, numbers)
-    is_known = numbers >= 0
-    return column if is_known.all() else column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
+class _Columns:
+    """Columns of all lots, each of which is made when it is needed."""
+
+    def __init__(self, lots: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+        self._lots = lots
+
+    def of(self, name: str) -> NDArray[Any]:
+        """Return a column."""
+        return np.concatenate([lot[name] for lot in self._lots])
+
+    def integers(self, name: str) -> pl.Series:
+        """Return a column of integers."""
+        return pl.Series(name, self.of(name).astype(np.int64, copy=False))
+
+    def floats(self, name: str) -> pl.Series:
+        """Return a column of numbers, with null for NaN."""
+        return pl.Series(name, self.of(name), nan_to_null=True)
+
+    def counts(self, name: str) -> pl.Series:
+        """Return a column of integers, with null for those below 0."""
+        numbers = self.of(name)
+        column, is_known = pl.Series(name, numbers), numbers >= 0
+        return (
+            column if is_known.all() else column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
+        )
 
 
 def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:

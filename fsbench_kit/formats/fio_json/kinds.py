@@ -87,6 +87,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         keys = {places[number]: key_of(document, document.starts[number]) for number in unread}
         self._keys = {place: key for place, key in keys.items() if key not in NO_FIGURES}
         self._unread = ints(self._keys)
+        samples, requests = ([pair[at] for pair in figures.sampled] for at in (0, 1))
+        self._has_no_requests = np.array([number is None for number in requests], bool)
+        self._sampled = [self._places[[number or 0 for number in each]] for each in (samples, requests)]
         self._of_settings = self._places[sorted(reader.numbers_of_settings)]
         self._settings: dict[bytes, list[Setting]] = {}
 
@@ -112,13 +115,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
 
     def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether statistics may be over single requests."""
-        are_odd = np.zeros(len(firsts), bool)
-        for samples, requests in self._reader.figures.sampled:
-            counted = firsts + self._places[samples]
-            are_alike = np.ones(len(firsts), bool)
-            if requests is not None:
-                are_alike = numbers.counts[counted] == numbers.counts[firsts + self._places[requests]]
-            are_odd |= numbers.is_any[counted] & are_alike
+        samples, requests = (firsts[:, None] + places for places in self._sampled)
+        are_alike = self._has_no_requests | (numbers.counts[samples] == numbers.counts[requests])
+        are_odd: Bools = (numbers.is_any[samples] & are_alike).any(axis=1)
         return are_odd
 
     def identities(self, numbers: Numbers, firsts: Ints) -> list[str | None]:
