@@ -7,13 +7,13 @@ by `Kind`, and irregular ones are left to the format's `parse`.
 """
 
 from fsbench_kit.formats.fio_columns.alike import Alike, Learned
-from fsbench_kit.formats.fio_columns.columns import Amounts, Log, Shape, ints
+from fsbench_kit.formats.fio_columns.columns import Amounts, Known, Log, Shape, ints
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
 from fsbench_kit.formats.fio_columns.frames import read
 from fsbench_kit.formats.fio_columns.kind import Kind, Printed
 from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Ints, Numbers
-from fsbench_kit.formats.fio_columns.sheet import Known, Sheet
+from fsbench_kit.formats.fio_columns.sheet import Sheet
 
 __all__ = [
     "NUMBER",

@@ -173,10 +173,19 @@ class Numbered:
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
+        self._of_columns: dict[int, tuple[Coded, Ints]] = {}
 
     def number(self, item: Hashable) -> int:
         """Return the number of a thing."""
         return self._numbers.setdefault(item, len(self._numbers))
+
+    def numbers(self, column: Coded) -> Ints:
+        """Return the numbers of a column of things, most of which was given before."""
+        known = self._of_columns.get(id(column.things))
+        if known is None:
+            known = column, ints(map(self.number, column.things))[column.which]
+            self._of_columns[id(column.things)] = known
+        return known[1]
 
     @property
     def items(self) -> list[Any]:
@@ -238,13 +247,7 @@ class Logs:
 
     def coded(self, of_shape: Callable[[Shape], Coded], known: Numbered) -> Ints:
         """Return a column of things over all logs, as their numbers."""
-        return joined(
-            [
-                np.tile(ints(map(known.number, column.things))[column.which], len(group.logs))
-                for group in self.groups
-                for column in [of_shape(group.shape)]
-            ]
-        )
+        return self.column(lambda shape: known.numbers(of_shape(shape)))
 
     def lines(self, of_shape: Callable[[Shape], Ints]) -> Ints:
         """Return the lines of some of the numbers of all logs."""
@@ -364,14 +367,28 @@ class Values:
         return Amounts(value, low, high)
 
 
-def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
+class Known(NamedTuple):
+    """What rows refer to by number, and the prints and names by which it is read. Several lots can share it."""
+
+    places: Numbered
+    whats: Numbered
+    metrics: Numbered
+    prints: Numbered
+    names: Numbered
+
+    @classmethod
+    def new(cls) -> Known:
+        """Return what is known before anything is read: nothing."""
+        return cls._make(Numbered() for _ in cls._fields)
+
+
+def figures(logs: Logs, values: Values, known: Known) -> tuple[Rows, Bools, Bools]:
     """Return the figures of logs, except for their percentiles.
 
     Also return which exist and are usable numbers, and which of the others are not merely 0.
     """
-    hows = Numbered()
-    which = logs.coded(lambda shape: shape.row_prints, hows)
-    prints: list[Print] = hows.items
+    which = logs.coded(lambda shape: shape.row_prints, known.prints)
+    prints: list[Print] = known.prints.items
     at = values.at(lambda shape: shape.rows)
     value, low, high = values.amounts(at, prints, which)
     is_there = values.are_there(lambda shape: shape.row_gates)
@@ -389,11 +406,11 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
             *(Amounts(value[some], low[some], high[some]) for some in (shares, of))
         )
         low[shares], high[shares] = made.low, made.high
-    of_print = ints(whats.number(each.what) for each in prints)
+    of_print = ints(known.whats.number(each.what) for each in prints)
     rows = Rows(
         logs.given(lambda shape: shape.rows),
         logs.column(lambda shape: shape.orders),
-        logs.coded(lambda shape: shape.row_places, places),
+        logs.coded(lambda shape: shape.row_places, known.places),
         of_print[which],
         value,
         low,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_columns.columns import Log, Rows
+    from fsbench_kit.formats.fio_columns.columns import Known, Log, Rows
     from fsbench_kit.formats.fio_columns.kind import Kind, P
     from fsbench_kit.formats.fio_columns.numbers import Bools, Ints, Numbers
-    from fsbench_kit.formats.fio_columns.sheet import Distribution, Known
+    from fsbench_kit.formats.fio_columns.sheet import Distribution
     from fsbench_kit.model.records import Place, Setting
 
 
@@ -97,9 +98,8 @@ class Contents:
                 is_odd[figures.log[are_too_large[figures.place]]] = True
         at = ints(report.at for report, *_ in found)
         self.left: list[int] = at[is_odd].tolist()
-        kept: list[int] = np.flatnonzero(~is_odd).tolist()
-        kinds = list(_by_kind(found, kept))
-        self.reports = self._reports(found, kept, kinds, sheet, numbers, firsts)
+        kinds = list(_by_kind(found, np.flatnonzero(~is_odd).tolist()))
+        self.reports = _reports(found, kinds, sheet, numbers)
         rows, distributions = sheet.rows, sheet.distributions
         of_figures = [(kind, which, sheet.rows_of_figures(np.array(which))) for kind, which in kinds]
         if self.left:
@@ -113,40 +113,40 @@ class Contents:
         self.measurements = _narrow(rows, ("place", "what", "value", "low", "high", "samples", "line"), at)
         self.bins = _narrow(distributions, ("place", "metric", "low", "high", "number", "share", "line"), at)
 
-    @staticmethod
-    def _reports(
-        found: Sequence[tuple[P, Kind[P], Log]],
-        kept: Iterable[int],
-        kinds: Iterable[tuple[Kind[Any], list[int]]],
-        sheet: Sheet,
-        numbers: Numbers,
-        firsts: Ints,
-    ) -> list[Report]:
-        identities: dict[int, str | None] = {}
-        settings: dict[int, list[Setting]] = {}
-        wrong, lost = (defaultdict[int, list[tuple[Any, ...]]](list) for _ in range(2))
-        for kind, which in kinds:
-            identities |= zip(which, kind.identities(numbers, firsts[which]), strict=True)
-            settings |= zip(which, kind.settings(numbers, firsts[which]), strict=True)
-            for index, unread in kind.leftovers(numbers, [found[number][2] for number in which]):
-                lost[which[index]].append(("UNREAD_FIGURE", *unread))
-        for number, *problem in sheet.wrong:
-            wrong[number].append(tuple(problem))
-        durations = sheet.longest("runtime").tolist()
-        reports = []
-        for number in kept:
-            report, kind, _ = found[number]
-            span = report.at, 0, report.end
-            duration = durations[number] if durations[number] >= 0 else None
-            remarks = [
-                Remark(report.at, each.start, each.end, each.code, each.message, each.line, each.excerpt)
-                for each in kind.remarks(report)
-            ]
-            remarks += (Remark(*span, *problem) for problem in wrong.get(number, ()))
-            leftovers = [Remark(*span, *unread) for unread in lost.get(number, ())]
-            run = Run(report.at, report.end, report.ended_at, duration, identities[number], *kind.facts)
-            reports.append(Report(kind, run, settings[number], remarks, leftovers))
-        return reports
+
+def _reports(
+    found: Sequence[tuple[P, Kind[P], Log]],
+    kinds: Sequence[tuple[Kind[Any], list[int]]],
+    sheet: Sheet,
+    numbers: Numbers,
+) -> list[Report]:
+    """Return what is read of reports, given each kind and which of them are of it."""
+    firsts = ints(log.first for *_, log in found)
+    identities: dict[int, str | None] = {}
+    settings: dict[int, list[Setting]] = {}
+    wrong, lost = (defaultdict[int, list[tuple[Any, ...]]](list) for _ in range(2))
+    for kind, which in kinds:
+        identities |= zip(which, kind.identities(numbers, firsts[which]), strict=True)
+        settings |= zip(which, kind.settings(numbers, firsts[which]), strict=True)
+        for index, unread in kind.leftovers(numbers, [found[number][2] for number in which]):
+            lost[which[index]].append(("UNREAD_FIGURE", *unread))
+    for number, *problem in sheet.wrong:
+        wrong[number].append(tuple(problem))
+    durations = sheet.longest("runtime").tolist()
+    reports = []
+    for number in sorted(chain.from_iterable(which for _, which in kinds)):
+        report, kind, _ = found[number]
+        span = report.at, 0, report.end
+        duration = durations[number] if durations[number] >= 0 else None
+        remarks = [
+            Remark(report.at, each.start, each.end, each.code, each.message, each.line, each.excerpt)
+            for each in kind.remarks(report)
+        ]
+        remarks += (Remark(*span, *problem) for problem in wrong.get(number, ()))
+        leftovers = [Remark(*span, *unread) for unread in lost.get(number, ())]
+        run = Run(report.at, report.end, report.ended_at, duration, identities[number], *kind.facts)
+        reports.append(Report(kind, run, settings[number], remarks, leftovers))
+    return reports
 
 
 def _narrow(rows: Rows | Distribution, names: Iterable[str], at: Ints) -> dict[str, NDArray[Any]]:

@@ -14,10 +14,9 @@ import polars as pl
 
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.findings import TextColumn
-from fsbench_kit.formats.fio_columns.columns import ints
+from fsbench_kit.formats.fio_columns.columns import Known, ints
 from fsbench_kit.formats.fio_columns.contents import Contents, Remark, Run, too_large
 from fsbench_kit.formats.fio_columns.numbers import Numbers
-from fsbench_kit.formats.fio_columns.sheet import Known
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.model.records import Figure
 from fsbench_kit.model.schema import SCHEMAS

@@ -16,6 +16,7 @@ import numpy as np
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
 from fsbench_kit.formats.fio_columns.columns import (
     ORDER,
+    Known,
     Logs,
     Numbered,
     Rows,
@@ -28,7 +29,7 @@ from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints
 from fsbench_kit.model.records import What, what
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -78,30 +79,28 @@ class Percentiles(NamedTuple):
     disagree: Bools
 
 
-def percentiles(
-    logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered
-) -> tuple[Percentiles, BinColumns, list[Rows]]:
+def percentiles(logs: Logs, values: Values, known: Known) -> tuple[Percentiles, BinColumns, list[Rows]]:
     """Read the percentiles and bins of logs; return what is known of them, the bins, and the percentiles."""
-    known = LatencyColumns(
+    latencies = LatencyColumns(
         logs.given(_latencies),
         values.counts(lambda shape: shape.requests),
         logs.column(lambda shape: shape.are_old),
         values.are_there(_latencies),
-        logs.coded(lambda shape: shape.latency_places, places),
-        logs.coded(lambda shape: shape.latency_metrics, metrics),
+        logs.coded(lambda shape: shape.latency_places, known.places),
+        logs.coded(lambda shape: shape.latency_metrics, known.metrics),
         logs.column(lambda shape: shape.latency_orders),
     )
-    printed = _printed(logs, values, known)
-    bins, found, wrong_bins = _bins(logs, known, places)
-    made = _made(found, printed, known)
-    rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
-    rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
-    wrong = sorted([*_strange(printed, values, known), *wrong_bins], key=lambda item: item[0])
+    printed = _printed(logs, values, latencies, known.names)
+    bins, found, wrong_bins = _bins(logs, latencies, known.places)
+    made = _made(found, printed, latencies)
+    rows = _rows(printed, latencies, known, np.arange(len(printed.of)))
+    rows_made = _rows(made, latencies, known, len(printed.of) + np.arange(len(made.of)))
+    wrong = sorted([*_strange(printed, values, latencies), *wrong_bins], key=lambda item: item[0])
     read = Percentiles(
-        known,
+        latencies,
         [item for _, item in wrong],
         printed.value >= 0,
-        _disagree(printed, made, len(known.log)),
+        _disagree(printed, made, len(latencies.log)),
     )
     return read, bins, [rows, rows_made]
 
@@ -143,13 +142,12 @@ class _Values(NamedTuple):
     line: Ints
 
 
-def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
+def _printed(logs: Logs, values: Values, known: LatencyColumns, known_names: Numbered) -> _Values:
     def percentiles(shape: Shape) -> Ints:
         return shape.percentiles
 
     of = logs.column(lambda shape: shape.latency_of)
     of += np.repeat(logs.starts(_latencies), logs.sizes(percentiles))
-    known_names = Numbered()
     name = logs.coded(lambda shape: shape.percentile_names, known_names)
     names = known_names.items
     rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float)[name], 0)
@@ -289,7 +287,7 @@ def _reached(ranks: Floats, totals: Ints) -> Ints:
 _UNSURE: Final = 1e-14
 
 
-def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequence[str], order: Ints) -> Rows:
+def _rows(values: _Values, latencies: LatencyColumns, known: Known, order: Ints) -> Rows:
     """Return percentiles as measurements; `order` is the rank of each within its log."""
     if not values.is_possible.all():
         kept = np.flatnonzero(values.is_possible)
@@ -298,20 +296,23 @@ def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequ
     of, value = values.of, values.value
     widths = bin_widths(value)
     start = value - value % widths
-    per_second = known.per_second[of]
+    per_second = latencies.per_second[of]
     is_open = value >= LAST_BIN
     high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
     ranks, rank = np.unique(values.rank, return_inverse=True)
-    codes = ((known.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
+    codes = ((latencies.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
     _, firsts, which = np.unique(codes, return_index=True, return_inverse=True)
+    metrics = known.metrics.items
     of_code = [
-        whats.number(_what(metrics[known.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row]))
+        known.whats.number(
+            _what(metrics[latencies.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row])
+        )
         for row in firsts.tolist()
     ]
     return Rows(
-        known.log[of],
-        (known.order[of] << ORDER) + order,
-        known.place[of],
+        latencies.log[of],
+        (latencies.order[of] << ORDER) + order,
+        latencies.place[of],
         ints(of_code)[which],
         np.where(is_open, np.nan, value / per_second),
         start / per_second,

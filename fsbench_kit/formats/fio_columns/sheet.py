@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from fsbench_kit.formats.fio_columns import columns
-from fsbench_kit.formats.fio_columns.columns import ORDER, Log, Numbered, Rows, Shape
+from fsbench_kit.formats.fio_columns.columns import ORDER, Known, Log, Rows, Shape
 from fsbench_kit.formats.fio_columns.figures import printed
 from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.formats.fio_columns.percentiles import BinColumns, Wrong, percentiles
@@ -41,19 +41,6 @@ class Distribution(NamedTuple):
         return Distribution._make(column[index] for column in self)
 
 
-class Known(NamedTuple):
-    """What rows refer to by number: places, figures, and the metrics of bins. Several sheets can share it."""
-
-    places: Numbered
-    whats: Numbered
-    metrics: Numbered
-
-    @classmethod
-    def new(cls) -> Known:
-        """Return what is known without other sheets: nothing."""
-        return cls(Numbered(), Numbered(), Numbered())
-
-
 class Sheet:
     """The contents of reports.
 
@@ -80,9 +67,9 @@ class Sheet:
         self.logs, self._numbers, self._known = logs, numbers, known
         self._sorted = columns.Logs(logs)
         self._values = values = columns.Values(self._sorted, numbers)
-        figures, self._is_known, is_strange = columns.figures(self._sorted, values, known.places, known.whats)
+        figures, self._is_known, is_strange = columns.figures(self._sorted, values, known)
         self._strange = figures.log[is_strange]
-        self._latencies, bins, of_latencies = percentiles(self._sorted, values, *known)
+        self._latencies, bins, of_latencies = percentiles(self._sorted, values, known)
         are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
         self.rows, index = Rows.merged([figures, *of_latencies], are_there)
         are_figures = index < len(figures.log)

@@ -122,10 +122,10 @@ class DocumentKind(fio_columns.Kind[Printed]):
 
     def identities(self, numbers: Numbers, firsts: Ints) -> list[str | None]:
         """Return what identifies each run: alternating keys and values, separated by blanks."""
-        keys, places = [key for key, _ in self._identity], ints(place for _, place in self._identity)
-        words = numbers.texts((firsts[:, None] + places).ravel()).to_list()
-        each = zip(*[iter(words)] * len(keys), strict=True) if keys else [()] * len(firsts)
-        return [" ".join(map("{} {}".format, keys, own)) or None for own in each]
+        return [
+            " ".join(f"{key} {numbers.text(first + place)}" for key, place in self._identity) or None
+            for first in firsts.tolist()
+        ]
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
         """Yield the diagnostics of a document that do not depend on its figures."""
