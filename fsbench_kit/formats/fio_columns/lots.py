@@ -24,5 +24,5 @@ def lots(items: Iterable[T], size: Callable[[T], int], most: int | None = None) 
         yield lot
 
 
-_TEXT: Final = 2**19
+_TEXT: Final = 2**20
 """The size of a lot of texts in characters."""
