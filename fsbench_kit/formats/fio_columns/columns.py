@@ -91,6 +91,7 @@ class Shape:
         )
         self.row_places = Coded.of(row.place for row in rows)
         self.row_prints = Coded.of(row.printed for row in rows)
+        self.row_whats = Coded.of(row.printed.what for row in rows)
         self.percentiles = at(number for each in latencies for _, number in each.percentiles)
         self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
         self.percentile_names = Coded.of(name for each in latencies for name, _ in each.percentiles)
@@ -339,22 +340,11 @@ class Values:
         digits, decimals = self._numbers.digits[at], self._numbers.decimals[at]
         has_fraction = decimals > 0
         whole = digits.astype(np.float64)
-
-        def of_prints(values: Iterable[float]) -> Floats:
-            return np.array(list(values), np.float64)[which]
-
-        factor = of_prints(each.factor for each in prints)
-        odd = of_prints(each.factor // (each.factor & -each.factor) for each in prints)
+        of_prints = np.array([_scale(each) for each in prints], np.float64).reshape(-1, 7).T
+        factor, odd, divisor, *reach = (column[which] for column in of_prints)
         is_exact = ((2 * whole + 2) * odd < 2**53) & (decimals <= _MOST_PLACES)
-        divisor = of_prints(each.divisor for each in prints) * _POWERS[np.minimum(decimals, _MOST_PLACES)]
-        below, above = (
-            np.where(
-                has_fraction,
-                of_prints(reach[each.rounding] for each in prints),
-                of_prints(reach[each.whole] for each in prints),
-            )
-            for reach in (_BELOW, _ABOVE)
-        )
+        divisor *= _POWERS[np.minimum(decimals, _MOST_PLACES)]
+        below, above = (np.where(has_fraction, *ends) for ends in (reach[:2], reach[2:]))
         value = whole * factor / divisor
         low = np.maximum(2 * whole - below, 0) * factor / (2 * divisor)
         high = (2 * whole + above) * factor / (2 * divisor)
@@ -406,12 +396,11 @@ def figures(logs: Logs, values: Values, known: Known) -> tuple[Rows, Bools, Bool
             *(Amounts(value[some], low[some], high[some]) for some in (shares, of))
         )
         low[shares], high[shares] = made.low, made.high
-    of_print = ints(known.whats.number(each.what) for each in prints)
     rows = Rows(
         logs.given(lambda shape: shape.rows),
         logs.column(lambda shape: shape.orders),
         logs.coded(lambda shape: shape.row_places, known.places),
-        of_print[which],
+        logs.coded(lambda shape: shape.row_whats, known.whats),
         value,
         low,
         high,
@@ -420,6 +409,15 @@ def figures(logs: Logs, values: Values, known: Known) -> tuple[Rows, Bools, Bool
         logs.lines(lambda shape: shape.rows),
     )
     return rows, are_known, are_strange
+
+
+def _scale(how: Print) -> tuple[float, ...]:
+    """Return the factor of a print, its odd part, the divisor, and how far true values are below and above it.
+
+    The distances are in halves of the last digit, each first for prints with a fraction.
+    """
+    ends = (reach[rounding] for reach in (_BELOW, _ABOVE) for rounding in (how.rounding, how.whole))
+    return how.factor, how.factor // (how.factor & -how.factor), how.divisor, *ends
 
 
 def _amount(text: str, how: Print) -> tuple[float | None, ...]:
