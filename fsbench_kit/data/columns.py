@@ -321,7 +321,7 @@ def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
         yield pl.concat(parts, rechunk=True) if number > 1 else parts[0]
 
 
-_PART: Final = 2**13
+_PART: Final = 2**16
 """The number of rows in a part of a packed frame."""
 _LENGTH: Final = 8
 _FRAMES: Final = ("runs", *BELONGING, "diagnostics")

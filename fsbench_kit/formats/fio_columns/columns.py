@@ -91,7 +91,7 @@ class Shape:
         )
         self.row_places = Coded.of(row.place for row in rows)
         self.row_prints = Coded.of(row.printed for row in rows)
-        self.row_whats = Coded.of(row.printed.what for row in rows)
+        self.row_whats = Coded([each.what for each in self.row_prints.things], self.row_prints.which)
         self.percentiles = at(number for each in latencies for _, number in each.percentiles)
         self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
         self.percentile_names = Coded.of(name for each in latencies for name, _ in each.percentiles)

@@ -157,7 +157,7 @@ class _Collected:
 
     def _diagnostics(self, measurements: pl.DataFrame) -> pl.DataFrame:
         """Return the diagnostics of all reports, including those of cross-checks of their measurements."""
-        diagnostics = [report.remarks for report in self._reports]
+        diagnostics = [[*report.remarks] for report in self._reports]
         for kind, numbers, rows in self._alike():
             for finding in kind.checks(_figures(kind, measurements, rows)):
                 fails = finding.fails

@@ -9,20 +9,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LOT: Final = 2**20
+"""The size of a lot of reports in characters. Each lot has a cost of its own, so that smaller ones take longer."""
 
-def lots(items: Iterable[T], size: Callable[[T], int], most: int | None = None) -> Iterator[list[T]]:
-    """Yield items in lots that end with the item that reaches a size, which is by default that of a text."""
+
+def lots(items: Iterable[T], size: Callable[[T], int], full: int = LOT) -> Iterator[list[T]]:
+    """Yield items in lots, each of which ends with the item by which it is full."""
     lot: list[T] = []
     total = 0
     for item in items:
         lot.append(item)
         total += size(item)
-        if total >= (most or _TEXT):
+        if total >= full:
             yield lot
             lot, total = [], 0
     if lot:
         yield lot
-
-
-_TEXT: Final = 2**20
-"""The size of a lot of texts in characters."""
