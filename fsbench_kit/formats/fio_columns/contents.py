@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from fsbench_kit.formats.fio_columns.columns import ints
+from fsbench_kit.formats.fio_columns.numbers import Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 from fsbench_kit.model.schema import LARGEST
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsbench_kit.formats.fio_columns.alike import Alike
     from fsbench_kit.formats.fio_columns.columns import Known, Log, Rows
     from fsbench_kit.formats.fio_columns.kind import Kind, P
-    from fsbench_kit.formats.fio_columns.numbers import Bools, Ints, Numbers
+    from fsbench_kit.formats.fio_columns.numbers import Bools, Ints
     from fsbench_kit.formats.fio_columns.sheet import Distribution
     from fsbench_kit.model.records import Place, Setting
 
@@ -69,15 +71,25 @@ class Report(NamedTuple):
     leftovers: list[Remark]
 
 
+def contents_of(lot: Sequence[tuple[P, str]], kinds: Alike[P], known: Known) -> Contents | None:
+    """Return what is read of a lot of reports, each given with its text, or ``None`` if none is of a kind."""
+    reports = [report for report, _ in lot]
+    numbers = Numbers([chars for _, chars in lot])
+    found = [
+        (report, kind, kind.log(report, first))
+        for report, kind, first in zip(reports, kinds.kinds_of(reports, numbers), numbers.first, strict=False)
+        if kind is not None
+    ]
+    return Contents(found, numbers, known) if found else None
+
+
 class Contents:
     """What is read of a lot of reports.
 
     Attributes
     ----------
-    left
-        The indices of the texts that have to be read separately.
     reports
-        What is read of the others.
+        What is read of each, except for those that have to be read separately.
     measurements, bins
         Columns of their `Rows` and `Distribution`, in which ``log`` is the index of the text.
     texts
@@ -97,12 +109,11 @@ class Contents:
             for figures in (sheet.rows, sheet.distributions):
                 is_odd[figures.log[are_too_large[figures.place]]] = True
         at = ints(report.at for report, *_ in found)
-        self.left: list[int] = at[is_odd].tolist()
         kinds = list(_by_kind(found, np.flatnonzero(~is_odd).tolist()))
         self.reports = _reports(found, kinds, sheet, numbers)
         rows, distributions = sheet.rows, sheet.distributions
         of_figures = [(kind, which, sheet.rows_of_figures(np.array(which))) for kind, which in kinds]
-        if self.left:
+        if is_odd.any():
             are_kept = ~is_odd[rows.log]
             moved = np.append(np.where(are_kept, np.cumsum(are_kept) - 1, -1), -1)
             of_figures = [(kind, which, moved[own]) for kind, which, own in of_figures]

@@ -6,6 +6,7 @@ read as columns. Irregular reports are left to the format's `parse`.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,8 +16,7 @@ import polars as pl
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns.columns import Known, ints
-from fsbench_kit.formats.fio_columns.contents import Contents, Remark, Run, too_large
-from fsbench_kit.formats.fio_columns.numbers import Numbers
+from fsbench_kit.formats.fio_columns.contents import Contents, Remark, Run, contents_of, too_large
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.model.records import Figure
 from fsbench_kit.model.schema import SCHEMAS
@@ -40,22 +40,13 @@ def read(
     Reports are given in lots, of which each is let go before the next one is made; with each report comes its
     text, without what does not belong to its layout.
     """
-    left = {*given}
     known = Known.new()
-    found = []
-    for lot in lots:
-        reports = [report for report, _ in lot]
-        numbers = Numbers([chars for _, chars in lot])
-        of_kinds = [
-            (report, kind, kind.log(report, first))
-            for report, kind, first in zip(reports, kinds.kinds_of(reports, numbers), numbers.first, strict=False)
-            if kind is not None
-        ]
-        if of_kinds:
-            contents = Contents(of_kinds, numbers, known)
-            left -= {report.at for report, *_ in of_kinds} - {*contents.left}
-            found.append(contents)
-    return (_Collected(found, known).logs() if found else None), sorted(left)
+    every = map(partial(contents_of, kinds=kinds, known=known), lots)
+    found = [contents for contents in every if contents is not None]
+    if not found:
+        return None, list(given)
+    are_read = {report.run.log for contents in found for report in contents.reports}
+    return _Collected(found, known).logs(), sorted({*given} - are_read)
 
 
 class _Collected:

@@ -46,19 +46,22 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
 
 
 def _lots(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> Iterator[list[tuple[Printed, str]]]:
-    """Yield the texts, given by index, that may consist of nothing but a document, in lots.
+    """Return lots of the texts, given by index, that may consist of nothing but a document.
 
     With each come its characters without its bins and the time.
     """
-    whole = ((at, chars, end) for at in which if (end := _end(chars := texts[at])) is not None)
-    for lot in lots(whole, lambda item: item[2]):
+
+    def printed(lot: Sequence[tuple[int, str, int]]) -> list[tuple[Printed, str]]:
         made = []
         for (at, _, end), cut in zip(lot, _without_bins([(chars, end) for _, chars, end in lot]), strict=True):
             time, chars = _without_time(cut.chars)
             ended = ended_at(time) if time is not None else None
-            printed = Printed(at, end, ended, cut.bins, cut.heights, partial(texts.__getitem__, at))
-            made.append((printed, chars))
-        yield made
+            text = partial(texts.__getitem__, at)
+            made.append((Printed(at, end, ended, cut.bins, cut.heights, text), chars))
+        return made
+
+    whole = ((at, chars, end) for at in which if (end := _end(chars := texts[at])) is not None)
+    return map(printed, lots(whole, lambda item: item[2]))
 
 
 def _end(chars: str) -> int | None:
