@@ -314,7 +314,8 @@ class Values:
         if are_printed.all():
             return self._numbers.texts(at)
         texts = self._numbers.texts(at[are_printed]).append(pl.Series(~at[~are_printed]).cast(pl.String))
-        return texts[np.argsort(np.argsort(~are_printed, kind="stable"))]
+        order = np.argsort(~are_printed, kind="stable")  # printed ones first, as in these texts
+        return texts[np.argsort(order)]
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return whether gated items exist."""

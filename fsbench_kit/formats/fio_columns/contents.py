@@ -115,7 +115,7 @@ class Contents:
         of_figures = [(kind, which, sheet.rows_of_figures(np.array(which))) for kind, which in kinds]
         if is_odd.any():
             are_kept = ~is_odd[rows.log]
-            moved = np.append(np.where(are_kept, np.cumsum(are_kept) - 1, -1), -1)
+            moved = np.append(np.where(are_kept, np.cumsum(are_kept) - 1, -1), -1)  # -1 stays the same
             of_figures = [(kind, which, moved[own]) for kind, which, own in of_figures]
             rows, distributions = rows.of(are_kept), distributions.of(~is_odd[distributions.log])
         places = np.cumsum(~is_odd) - 1

@@ -108,7 +108,6 @@ class _Collected:
         whats = pl.DataFrame(
             [[getattr(each, name) for name in _WHAT] for each in known], schema=_WHAT, orient="row"
         )
-
         columns = _Columns([lot.measurements for lot in self._lots])
         return pl.DataFrame(
             [
@@ -124,7 +123,6 @@ class _Collected:
 
     def _distributions(self) -> pl.DataFrame:
         metrics = pl.Series("metric", self._known.metrics.items, dtype=pl.String)
-
         columns = _Columns([lot.bins for lot in self._lots])
         return pl.DataFrame(
             [
@@ -221,9 +219,9 @@ class _Columns:
         """Return a column of integers, with null for those below 0."""
         numbers = self.of(name)
         column, is_known = pl.Series(name, numbers), numbers >= 0
-        return (
-            column if is_known.all() else column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
-        )
+        if is_known.all():
+            return column
+        return column.zip_with(pl.Series(is_known), pl.Series([None], dtype=pl.Int64))
 
 
 def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
