@@ -6,12 +6,12 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import time_ns
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -242,7 +242,9 @@ class _Found:
     def columns(self) -> Columns:
         """Read the remaining files, and return the columns of all."""
         several = self._of_several_formats()
-        several += self._together(self._plain, clean.read)
+        if self._plain:
+            found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
+            several += self._columns(self._plain, found.items(), left)
         self._read_documents()
         several += self._documents
         if self.records:
@@ -251,7 +253,8 @@ class _Found:
 
     def _read_documents(self) -> None:
         """Read the files that may be JSON, so that they need not be held until all files are found."""
-        self._documents += self._together(self._json, _read_documents)
+        found, left = _read_documents(_Texts([data for _, data, _ in self._json]))
+        self._documents += self._columns(self._json, found.items(), left)
         self._json, self._size = [], 0
 
     def _of_several_formats(self) -> list[Columns]:
@@ -261,13 +264,6 @@ class _Found:
             return []
         self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
         return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
-
-    def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
-        """Read files together if possible, and the others one by one."""
-        if not files:
-            return []
-        found, left = read([data.decode("utf-8") for _, data, _ in files])
-        return self._columns(files, found.items(), left)
 
     def _columns(
         self, files: Sequence[_Content], found: Iterable[tuple[str, CleanLogs]], left: Iterable[int]
@@ -279,12 +275,24 @@ class _Found:
         return [_columns(owner, logs, numbers, contents) for owner, logs in found]
 
 
-_Reader = Callable[[Sequence[str]], tuple[dict[str, "CleanLogs"], list[int]]]
-"""Returns the logs found in some texts, by the name of their format, and the indices of the remaining texts."""
+class _Texts(Sequence[str]):
+    """Files as texts, each of which is decoded when it is needed, so that not all of them are held twice."""
+
+    def __init__(self, contents: Sequence[bytes]) -> None:
+        self._contents = contents
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._contents[index].decode("utf-8")
 
 
 def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
-    """Read the texts that may consist of undamaged JSON only."""
+    """Read the texts that may consist of undamaged JSON only.
+
+    Return the logs that were found, by the name of their format, and the indices of the remaining texts.
+    """
     found: dict[str, CleanLogs] = {}
     left = list(range(len(texts)))
     for each in FORMATS:

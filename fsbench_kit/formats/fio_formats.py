@@ -17,9 +17,10 @@ import polars as pl
 
 from fsbench_kit import formats
 from fsbench_kit.formats import clean, fio_json, fio_terse
+from fsbench_kit.formats.fio_columns import lots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+    from collections.abc import Iterable, Sequence
 
     from fsbench_kit.formats.clean import CleanLogs
 
@@ -44,22 +45,8 @@ def may_hold(data: bytes) -> bool:
     return _DOCUMENT.encode() in data
 
 
-def lots(texts: Mapping[int, Sized]) -> Iterator[list[int]]:
-    """Yield the indices of texts in batches, limited by the size of numbers and columns held at once."""
-    lot: list[int] = []
-    size = 0
-    for at, text in texts.items():
-        lot.append(at)
-        size += len(text)
-        if size >= AT_ONCE:
-            yield lot
-            lot, size = [], 0
-    if lot:
-        yield lot
-
-
-AT_ONCE: Final = 2**21
-"""The size of a batch, in bytes of JSON."""
+AT_ONCE: Final = 2**22
+"""How many bytes of JSON are read together, which limits the size of columns held at once."""
 
 
 def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
@@ -75,7 +62,8 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
     documents = {at: found.chars[found.document] for at, found in cut.items()}
     lines = {at: own for at, found in cut.items() if (own := found.chars[found.terse])}
-    json = [fio_json.together(documents, lot) for lot in lots(documents)]
+    of_size = lots(documents, lambda at: len(documents[at]), AT_ONCE)
+    json = [fio_json.together(documents, lot) for lot in of_size]
     no_json = chain.from_iterable(left for _, left in json)
     terse, no_terse = fio_terse.together(lines, lines)
     lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_json, *no_terse}

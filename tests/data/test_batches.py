@@ -22,6 +22,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from fsbench_kit.data import batches
 from fsbench_kit.formats import FORMATS, fio_formats, fio_json, fio_terse
+from fsbench_kit.formats.fio_columns import lots
 from fsbench_kit.formats.fio_json import alike, kinds
 from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
 
@@ -248,6 +249,9 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     documents(tmp_path)
     undamaged_logs(tmp_path, 6)
     together = fsb.read(tmp_path, cache=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
+        one_by_one = fsb.read(tmp_path, cache=False)
     sizes: list[int] = []
     read = fio_json.together
 
@@ -261,6 +265,7 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     assert len(sizes) > 2
     for name, frame in together.frames.items():
         assert_frame_equal(in_lots.frames[name], frame)
+        assert_frame_equal(one_by_one.frames[name], frame)
 
 
 def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(

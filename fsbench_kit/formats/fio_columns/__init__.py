@@ -7,9 +7,11 @@ by `Kind`, and irregular ones are left to the format's `parse`.
 """
 
 from fsbench_kit.formats.fio_columns.alike import Alike, Learned
-from fsbench_kit.formats.fio_columns.columns import Amounts, Log, Shape, ints
+from fsbench_kit.formats.fio_columns.columns import Amounts, Known, Log, Shape, ints
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
-from fsbench_kit.formats.fio_columns.frames import Kind, Printed, read
+from fsbench_kit.formats.fio_columns.frames import read
+from fsbench_kit.formats.fio_columns.kind import Kind, Printed
+from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Ints, Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 
@@ -23,6 +25,7 @@ __all__ = [
     "Gate",
     "Ints",
     "Kind",
+    "Known",
     "Latencies",
     "Learned",
     "Log",
@@ -33,6 +36,7 @@ __all__ = [
     "Shape",
     "Sheet",
     "ints",
+    "lots",
     "printed",
     "read",
 ]

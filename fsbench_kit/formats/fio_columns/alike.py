@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
 from fsbench_kit.formats.fio_columns.columns import ints
-from fsbench_kit.formats.fio_columns.frames import Kind, P
+from fsbench_kit.formats.fio_columns.kind import Kind, P
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from fsbench_kit.formats.fio_columns.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Counts
@@ -91,6 +91,7 @@ class Shape:
         )
         self.row_places = Coded.of(row.place for row in rows)
         self.row_prints = Coded.of(row.printed for row in rows)
+        self.row_whats = Coded([each.what for each in self.row_prints.things], self.row_prints.which)
         self.percentiles = at(number for each in latencies for _, number in each.percentiles)
         self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
         self.percentile_names = Coded.of(name for each in latencies for name, _ in each.percentiles)
@@ -141,6 +142,8 @@ class Rows(NamedTuple):
         The log of each, and its rank among that log's figures.
     place, what
         Its place, and which figure it is, as numbers of a `Numbered`.
+    at
+        The index of its number; or, if it is computed and an integer, ``~`` of this.
     """
 
     log: Ints
@@ -151,7 +154,7 @@ class Rows(NamedTuple):
     low: Floats
     high: Floats
     samples: Ints
-    text: pl.Series
+    at: Ints
     line: Ints
 
     def of(self, index: Any) -> Rows:
@@ -159,13 +162,11 @@ class Rows(NamedTuple):
         return Rows._make(column[index] for column in self)
 
     @classmethod
-    def merged(cls, several: Sequence[Rows]) -> Rows:
-        """Return the rows of several, sorted by log and rank."""
-        columns: Iterator[Sequence[Any]] = zip(*several, strict=True)
-        rows = cls._make(
-            pl.concat(parts) if isinstance(parts[0], pl.Series) else np.concatenate(parts) for parts in columns
-        )
-        return rows.of(in_order(rows.log, rows.order))
+    def merged(cls, several: Sequence[Rows], are_there: Sequence[Bools]) -> tuple[Rows, NDArray[np.intp]]:
+        """Return the rows of several that are there, sorted by log and rank, and the index of each among all."""
+        index = in_order(joined([each.log for each in several]), joined([each.order for each in several]))
+        index = index[np.concatenate(are_there)[index]]
+        return cls._make(np.concatenate(parts)[index] for parts in zip(*several, strict=True)), index
 
 
 class Numbered:
@@ -173,10 +174,19 @@ class Numbered:
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
+        self._of_columns: dict[int, tuple[Coded, Ints]] = {}
 
     def number(self, item: Hashable) -> int:
         """Return the number of a thing."""
         return self._numbers.setdefault(item, len(self._numbers))
+
+    def numbers(self, column: Coded) -> Ints:
+        """Return the numbers of a column of things, most of which was given before."""
+        known = self._of_columns.get(id(column.things))
+        if known is None:
+            known = column, ints(map(self.number, column.things))[column.which]
+            self._of_columns[id(column.things)] = known
+        return known[1]
 
     @property
     def items(self) -> list[Any]:
@@ -238,13 +248,7 @@ class Logs:
 
     def coded(self, of_shape: Callable[[Shape], Coded], known: Numbered) -> Ints:
         """Return a column of things over all logs, as their numbers."""
-        return joined(
-            [
-                np.tile(ints(map(known.number, column.things))[column.which], len(group.logs))
-                for group in self.groups
-                for column in [of_shape(group.shape)]
-            ]
-        )
+        return self.column(lambda shape: known.numbers(of_shape(shape)))
 
     def lines(self, of_shape: Callable[[Shape], Ints]) -> Ints:
         """Return the lines of some of the numbers of all logs."""
@@ -305,8 +309,13 @@ class Values:
         return counts
 
     def texts(self, at: Ints) -> pl.Series:
-        """Return numbers as printed."""
-        return self._numbers.texts(at)
+        """Return numbers as printed, or as computed; see `Rows.at`."""
+        are_printed = at >= 0
+        if are_printed.all():
+            return self._numbers.texts(at)
+        texts = self._numbers.texts(at[are_printed]).append(pl.Series(~at[~are_printed]).cast(pl.String))
+        order = np.argsort(~are_printed, kind="stable")  # printed ones first, as in these texts
+        return texts[np.argsort(order)]
 
     def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return whether gated items exist."""
@@ -332,22 +341,11 @@ class Values:
         digits, decimals = self._numbers.digits[at], self._numbers.decimals[at]
         has_fraction = decimals > 0
         whole = digits.astype(np.float64)
-
-        def of_prints(values: Iterable[float]) -> Floats:
-            return np.array(list(values), np.float64)[which]
-
-        factor = of_prints(each.factor for each in prints)
-        odd = of_prints(each.factor // (each.factor & -each.factor) for each in prints)
+        of_prints = np.array([_scale(each) for each in prints], np.float64).reshape(-1, 7).T
+        factor, odd, divisor, *reach = (column[which] for column in of_prints)
         is_exact = ((2 * whole + 2) * odd < 2**53) & (decimals <= _MOST_PLACES)
-        divisor = of_prints(each.divisor for each in prints) * _POWERS[np.minimum(decimals, _MOST_PLACES)]
-        below, above = (
-            np.where(
-                has_fraction,
-                of_prints(reach[each.rounding] for each in prints),
-                of_prints(reach[each.whole] for each in prints),
-            )
-            for reach in (_BELOW, _ABOVE)
-        )
+        divisor *= _POWERS[np.minimum(decimals, _MOST_PLACES)]
+        below, above = (np.where(has_fraction, *ends) for ends in (reach[:2], reach[2:]))
         value = whole * factor / divisor
         low = np.maximum(2 * whole - below, 0) * factor / (2 * divisor)
         high = (2 * whole + above) * factor / (2 * divisor)
@@ -360,14 +358,28 @@ class Values:
         return Amounts(value, low, high)
 
 
-def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
+class Known(NamedTuple):
+    """What rows refer to by number, and the prints and names by which it is read. Several lots can share it."""
+
+    places: Numbered
+    whats: Numbered
+    metrics: Numbered
+    prints: Numbered
+    names: Numbered
+
+    @classmethod
+    def new(cls) -> Known:
+        """Return what is known before anything is read: nothing."""
+        return cls._make(Numbered() for _ in cls._fields)
+
+
+def figures(logs: Logs, values: Values, known: Known) -> tuple[Rows, Bools, Bools]:
     """Return the figures of logs, except for their percentiles.
 
     Also return which exist and are usable numbers, and which of the others are not merely 0.
     """
-    hows = Numbered()
-    which = logs.coded(lambda shape: shape.row_prints, hows)
-    prints: list[Print] = hows.items
+    which = logs.coded(lambda shape: shape.row_prints, known.prints)
+    prints: list[Print] = known.prints.items
     at = values.at(lambda shape: shape.rows)
     value, low, high = values.amounts(at, prints, which)
     is_there = values.are_there(lambda shape: shape.row_gates)
@@ -385,20 +397,28 @@ def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tu
             *(Amounts(value[some], low[some], high[some]) for some in (shares, of))
         )
         low[shares], high[shares] = made.low, made.high
-    of_print = ints(whats.number(each.what) for each in prints)
     rows = Rows(
         logs.given(lambda shape: shape.rows),
         logs.column(lambda shape: shape.orders),
-        logs.coded(lambda shape: shape.row_places, places),
-        of_print[which],
+        logs.coded(lambda shape: shape.row_places, known.places),
+        logs.coded(lambda shape: shape.row_whats, known.whats),
         value,
         low,
         high,
         values.counts(lambda shape: shape.samples),
-        values.texts(at),
+        at,
         logs.lines(lambda shape: shape.rows),
     )
     return rows, are_known, are_strange
+
+
+def _scale(how: Print) -> tuple[float, ...]:
+    """Return the factor of a print, its odd part, the divisor, and how far true values are below and above it.
+
+    The distances are in halves of the last digit, each first for prints with a fraction.
+    """
+    ends = (reach[rounding] for reach in (_BELOW, _ABOVE) for rounding in (how.rounding, how.whole))
+    return how.factor, how.factor // (how.factor & -how.factor), how.divisor, *ends
 
 
 def _amount(text: str, how: Print) -> tuple[float | None, ...]:

@@ -12,11 +12,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
 from fsbench_kit.formats.fio_columns.columns import (
     ORDER,
+    Known,
     Logs,
     Numbered,
     Rows,
@@ -29,7 +29,7 @@ from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints
 from fsbench_kit.model.records import What, what
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -48,7 +48,7 @@ class Wrong(NamedTuple):
     excerpt: str | None = None
 
 
-class Bins(NamedTuple):
+class BinColumns(NamedTuple):
     """Bins as columns: the latencies of each, its bounds, its count, and its line."""
 
     of: Ints
@@ -59,16 +59,12 @@ class Bins(NamedTuple):
 
 
 class Percentiles(NamedTuple):
-    """The percentiles and bins of latencies.
+    """What is known of the percentiles of latencies.
 
     Attributes
     ----------
-    rows
-        The percentiles.
     latencies
         The latencies of all logs.
-    bins
-        The bins.
     wrong
         Problems with single numbers.
     is_read
@@ -77,39 +73,36 @@ class Percentiles(NamedTuple):
         Whether percentiles of latencies do not ascend, or differ from those computed from bins.
     """
 
-    rows: list[Rows]
     latencies: LatencyColumns
-    bins: Bins
     wrong: list[Wrong]
     is_read: Bools
     disagree: Bools
 
 
-def percentiles(logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered) -> Percentiles:
-    """Read the percentiles and bins of logs."""
-    known = LatencyColumns(
+def percentiles(logs: Logs, values: Values, known: Known) -> tuple[Percentiles, BinColumns, list[Rows]]:
+    """Read the percentiles and bins of logs; return what is known of them, the bins, and the percentiles."""
+    latencies = LatencyColumns(
         logs.given(_latencies),
         values.counts(lambda shape: shape.requests),
         logs.column(lambda shape: shape.are_old),
         values.are_there(_latencies),
-        logs.coded(lambda shape: shape.latency_places, places),
-        logs.coded(lambda shape: shape.latency_metrics, metrics),
+        logs.coded(lambda shape: shape.latency_places, known.places),
+        logs.coded(lambda shape: shape.latency_metrics, known.metrics),
         logs.column(lambda shape: shape.latency_orders),
     )
-    printed = _printed(logs, values, known)
-    bins, found, wrong_bins = _bins(logs, known, places)
-    made = _made(found, printed, known)
-    rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
-    rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
-    wrong = sorted([*_strange(printed, known), *wrong_bins], key=lambda item: item[0])
-    return Percentiles(
-        [rows, rows_made],
-        known,
-        bins,
+    printed = _printed(logs, values, latencies, known.names)
+    bins, found, wrong_bins = _bins(logs, latencies, known.places)
+    made = _made(found, printed, latencies)
+    rows = _rows(printed, latencies, known, np.arange(len(printed.of)))
+    rows_made = _rows(made, latencies, known, len(printed.of) + np.arange(len(made.of)))
+    wrong = sorted([*_strange(printed, values, latencies), *wrong_bins], key=lambda item: item[0])
+    read = Percentiles(
+        latencies,
         [item for _, item in wrong],
         printed.value >= 0,
-        _disagree(printed, made, len(known.log)),
+        _disagree(printed, made, len(latencies.log)),
     )
+    return read, bins, [rows, rows_made]
 
 
 def _latencies(shape: Shape) -> Ints:
@@ -134,7 +127,7 @@ class LatencyColumns(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """Percentiles as columns: their latencies, ranks (0 for none), values, prints and lines.
+    """Percentiles as columns: their latencies, ranks (0 for none), values, prints (`Rows.at`) and lines.
 
     Values that fio cannot print are not possible; texts that are not values are below 0.
     """
@@ -145,17 +138,16 @@ class _Values(NamedTuple):
     is_possible: Bools
     is_primary: Bools
     name: NDArray[np.object_]
-    text: pl.Series
+    at: Ints
     line: Ints
 
 
-def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
+def _printed(logs: Logs, values: Values, known: LatencyColumns, known_names: Numbered) -> _Values:
     def percentiles(shape: Shape) -> Ints:
         return shape.percentiles
 
     of = logs.column(lambda shape: shape.latency_of)
     of += np.repeat(logs.starts(_latencies), logs.sizes(percentiles))
-    known_names = Numbered()
     name = logs.coded(lambda shape: shape.percentile_names, known_names)
     names = known_names.items
     rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float)[name], 0)
@@ -169,7 +161,7 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
         is_possible,
         np.ones(len(of), bool),
         np.array(names, object)[name],
-        values.texts(values.at(percentiles)),
+        values.at(percentiles),
         logs.lines(percentiles),
     )
 
@@ -181,10 +173,10 @@ def _rank(text: str) -> float:
     return rank if rank <= 100 else 0.0
 
 
-def _strange(printed: _Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
+def _strange(printed: _Values, values: Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
     """Yield the problems of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
-        text, of = printed.text[index], int(printed.of[index])
+        (text,), of = values.texts(printed.at[[index]]), int(printed.of[index])
         message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
         excerpt = f"{printed.name[index]}: {text}"
         yield (of, 0), Wrong(int(known.log[of]), "UNREAD_FIGURE", message, int(printed.line[index]), excerpt)
@@ -201,7 +193,7 @@ class _Found(NamedTuple):
 
 def _bins(
     logs: Logs, known: LatencyColumns, places: Numbered
-) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
+) -> tuple[BinColumns, _Found, list[tuple[tuple[int, int], Wrong]]]:
     """Read the bins of all latencies; return them, those that yield percentiles, and their problems."""
     which = logs.column(lambda shape: shape.latency_bins)
     each = [log for group in logs.groups for log in group.logs]
@@ -234,7 +226,7 @@ def _bins(
     per_second = known.per_second[of]
     high = (low + np.where(widths > 1, widths, 0)) / per_second
     high[names >= LAST_BIN] = np.nan
-    bins_read = Bins(of, low / per_second, high, counts, lines)
+    bins_read = BinColumns(of, low / per_second, high, counts, lines)
     totals = np.zeros(len(known.log), np.int64)
     np.add.at(totals, of, counts)
     wrong = []
@@ -279,8 +271,7 @@ def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
     reached = _reached(rank, known.requests[of]) + before
     at = np.searchsorted(ends, reached)
     value, line = found.value[at], found.line[at]
-    text = pl.Series(value).cast(pl.String)
-    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), text, line)
+    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), ~value, line)
 
 
 def _reached(ranks: Floats, totals: Ints) -> Ints:
@@ -296,7 +287,7 @@ def _reached(ranks: Floats, totals: Ints) -> Ints:
 _UNSURE: Final = 1e-14
 
 
-def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequence[str], order: Ints) -> Rows:
+def _rows(values: _Values, latencies: LatencyColumns, known: Known, order: Ints) -> Rows:
     """Return percentiles as measurements; `order` is the rank of each within its log."""
     if not values.is_possible.all():
         kept = np.flatnonzero(values.is_possible)
@@ -305,26 +296,29 @@ def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequ
     of, value = values.of, values.value
     widths = bin_widths(value)
     start = value - value % widths
-    per_second = known.per_second[of]
+    per_second = latencies.per_second[of]
     is_open = value >= LAST_BIN
     high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
     ranks, rank = np.unique(values.rank, return_inverse=True)
-    codes = ((known.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
+    codes = ((latencies.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
     _, firsts, which = np.unique(codes, return_index=True, return_inverse=True)
+    metrics = known.metrics.items
     of_code = [
-        whats.number(_what(metrics[known.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row]))
+        known.whats.number(
+            _what(metrics[latencies.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row])
+        )
         for row in firsts.tolist()
     ]
     return Rows(
-        known.log[of],
-        (known.order[of] << ORDER) + order,
-        known.place[of],
+        latencies.log[of],
+        (latencies.order[of] << ORDER) + order,
+        latencies.place[of],
         ints(of_code)[which],
         np.where(is_open, np.nan, value / per_second),
         start / per_second,
         high,
         np.full(len(of), -1),
-        values.text,
+        values.at,
         values.line,
     )
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns import columns
-from fsbench_kit.formats.fio_columns.columns import ORDER, Log, Numbered, Rows, Shape
+from fsbench_kit.formats.fio_columns.columns import ORDER, Known, Log, Rows, Shape
 from fsbench_kit.formats.fio_columns.figures import printed
 from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
-from fsbench_kit.formats.fio_columns.percentiles import Wrong, percentiles
-from fsbench_kit.model.records import Bins, Distributions, Figure, Measurement, Place, What
+from fsbench_kit.formats.fio_columns.percentiles import BinColumns, Wrong, percentiles
+from fsbench_kit.model.records import Bins, Distributions, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
 
 _SHARE: Final = printed("", "group_share", unit="%")
 """How shares of a distribution are printed; it is the same as for group shares."""
@@ -50,6 +50,8 @@ class Sheet:
         The reports.
     numbers
         The numbers of all of them.
+    known
+        What was seen in other sheets.
 
     Attributes
     ----------
@@ -61,37 +63,29 @@ class Sheet:
         Problems with single numbers.
     """
 
-    def __init__(self, logs: Sequence[Log], numbers: Numbers) -> None:
-        self.logs, self._numbers = logs, numbers
-        self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
+    def __init__(self, logs: Sequence[Log], numbers: Numbers, known: Known) -> None:
+        self.logs, self._numbers, self._known = logs, numbers, known
         self._sorted = columns.Logs(logs)
         self._values = values = columns.Values(self._sorted, numbers)
-        shared = self._places, self._whats
-        self.figures, self._is_known, self._is_strange = columns.figures(self._sorted, values, *shared)
-        self._latencies = percentiles(self._sorted, values, *shared, self._metrics)
-        self.rows = Rows.merged([self.figures.of(np.flatnonzero(self._is_known)), *self._latencies.rows])
+        figures, self._is_known, is_strange = columns.figures(self._sorted, values, known)
+        self._strange = figures.log[is_strange]
+        self._latencies, bins, of_latencies = percentiles(self._sorted, values, known)
+        are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
+        self.rows, index = Rows.merged([figures, *of_latencies], are_there)
+        are_figures = index < len(figures.log)
+        self._rows_of_figures = np.full(len(figures.log), -1)
+        self._rows_of_figures[index[are_figures]] = np.flatnonzero(are_figures)
         self._buckets = self._read_buckets()
-        self.distributions = self._distributions()
-
-    @property
-    def places(self) -> list[Place]:
-        """The places of measurements, by number."""
-        return self._places.items
-
-    @property
-    def whats(self) -> list[What]:
-        """Which figures measurements are, by number."""
-        return self._whats.items
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics of bins, by number."""
-        return self._metrics.items
+        self.distributions = self._distributions(bins)
 
     @property
     def wrong(self) -> list[Wrong]:
         """Problems with single numbers."""
         return self._latencies.wrong
+
+    def texts(self, at: Ints) -> pl.Series:
+        """Return the text of measurements; see `Rows.at`."""
+        return self._values.texts(at)
 
     def _read_buckets(self) -> tuple[Bools, Distribution]:
         """Return which of all shares were read, and these shares."""
@@ -103,8 +97,8 @@ class Sheet:
         read = Distribution(
             logs.given(_buckets),
             logs.column(lambda shape: shape.bucket_orders),
-            logs.coded(lambda shape: shape.bucket_places, self._places),
-            logs.coded(lambda shape: shape.bucket_metrics, self._metrics),
+            logs.coded(lambda shape: shape.bucket_places, self._known.places),
+            logs.coded(lambda shape: shape.bucket_metrics, self._known.metrics),
             logs.column(lambda shape: shape.bucket_lows),
             logs.column(lambda shape: shape.bucket_highs),
             np.full(len(share), -1),
@@ -113,23 +107,16 @@ class Sheet:
         )
         return is_read, read.of(np.flatnonzero(is_read))
 
-    def _distributions(self) -> Distribution:
-        bins, latencies = self._latencies.bins, self._latencies.latencies
-        own = Distribution(
-            latencies.log[bins.of],
-            latencies.order[bins.of],
-            latencies.place[bins.of],
-            latencies.metric[bins.of],
-            bins.low,
-            bins.high,
-            bins.number,
-            np.full(len(bins.of), np.nan),
-            bins.line,
+    def _distributions(self, bins: BinColumns) -> Distribution:
+        """Return all bins and shares; bins can be many, so that each column is only held while it is needed."""
+        latencies, (_, shares) = self._latencies.latencies, self._buckets
+        log, order = latencies.log, latencies.order
+        of_latencies = (column[bins.of] for column in (log, order, latencies.place, latencies.metric))
+        own = chain(of_latencies, (bins.low, bins.high, bins.number, np.full(len(bins.of), np.nan), bins.line))
+        index = columns.in_order(
+            np.concatenate([log[bins.of], shares.log]), np.concatenate([order[bins.of], shares.order])
         )
-        _, shares = self._buckets
-        both = Distribution._make(np.concatenate(pair) for pair in zip(own, shares, strict=True))
-        order = columns.in_order(both.log, both.order)
-        return both.of(order)
+        return Distribution._make(np.concatenate(pair)[index] for pair in zip(own, shares, strict=True))
 
     # One log
 
@@ -137,7 +124,7 @@ class Sheet:
         """Return the measurements of a log as rows."""
         start, end = np.searchsorted(self.rows.log, [log, log + 1])
         rows = self.rows.of(slice(start, end))
-        places, whats = self.places, self.whats
+        places, whats = self._known.places.items, self._known.whats.items
         return [
             Figure(
                 places[place], whats[known], value, low, high, samples if samples >= 0 else None, text, line, None
@@ -147,7 +134,7 @@ class Sheet:
                 rows.what.tolist(),
                 *map(_or_none, (rows.value, rows.low, rows.high)),
                 rows.samples.tolist(),
-                rows.text.to_list(),
+                self.texts(rows.at).to_list(),
                 rows.line.tolist(),
                 strict=True,
             )
@@ -165,15 +152,16 @@ class Sheet:
         """Return the bins of a log."""
         start, end = np.searchsorted(self.distributions.log, [log, log + 1])
         own = self.distributions.of(slice(start, end))
+        places, metrics = self._known.places.items, self._known.metrics.items
         edges = [*np.flatnonzero(np.diff(own.order, prepend=-1)).tolist(), len(own.order)]
         made = []
         for first, last in pairwise(edges):
-            place, part = self.places[own.place[first]], slice(first, last)
+            place, part = places[own.place[first]], slice(first, last)
             has_counts = own.number[first] >= 0
             made.append(
                 Bins(
                     operation=place.operation,
-                    metric=self.metrics[own.metric[first]],
+                    metric=metrics[own.metric[first]],
                     scope=place.scope,
                     part=place.part,
                     lows=own.low[part],
@@ -201,35 +189,31 @@ class Sheet:
 
     # Many logs
 
+    def longest(self, metric: str) -> Floats:
+        """Return the largest value of a metric in each log, or -1."""
+        are_of = np.array([known.metric == metric for known in self._known.whats.items], bool)[self.rows.what]
+        longest = np.full(len(self.logs), -1.0)
+        np.maximum.at(longest, self.rows.log[are_of], self.rows.value[are_of])
+        return longest
+
     def is_odd(self) -> Bools:
         """Return which logs have to be read separately."""
         odd = np.zeros(len(self.logs), bool)
         latencies = self._latencies
         odd[latencies.latencies.log[latencies.disagree]] = True
-        odd[self.figures.log[self._is_strange]] = True
+        odd[self._strange] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
         is_any = self._numbers.is_any[self._values.at(_percentiles)[unread]]
         odd[self._sorted.given(_percentiles)[unread][is_any]] = True
         return odd
 
-    def columns_of(self, logs: Ints) -> list[Measurement]:
-        """Return the measurements of logs with the same layout, except for percentiles, as columns."""
-        figures, whats, places = self.figures, self.whats, self.places
+    def rows_of_figures(self, logs: Ints) -> Ints:
+        """Return the rows of all figures of logs with the same layout, except for percentiles; -1 for none."""
         number = len(self.logs[logs[0]].figures.rows)
         starts = self._sorted.starts_of(logs, _figures)
-        index = (starts[:, None] + np.arange(number)).T
-        value, low, high = (column[index] for column in (figures.value, figures.low, figures.high))
-        lines = figures.line[index]
-        made = []
-        for row, first in enumerate(index[:, 0].tolist()):
-            of_one: tuple[Any, ...] = (
-                *(places[figures.place[first]], whats[figures.what[first]]),
-                *(value[row], low[row], high[row]),
-                *(None, TextColumn(figures.text, index[row]), lines[row], None),
-            )
-            made.append(Figure._make(of_one).measurement())
-        return made
+        rows: Ints = self._rows_of_figures[(starts[:, None] + np.arange(number)).T]
+        return rows
 
 
 def _figures(shape: Shape) -> Ints:

@@ -21,25 +21,33 @@ from fsbench_kit.formats.fio_json.reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_columns import Bools, Ints, Numbers
-    from fsbench_kit.formats.json_text import Cut
+    from fsbench_kit.formats.loose_json import Counts
     from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
 @dataclass(frozen=True, slots=True)
 class Printed(fio_columns.Printed):
-    """A text that may be a document; `chars` are its characters without its bins and the time.
+    """A text that may be a document.
 
     Attributes
     ----------
-    cut
-        The text without bins, and the bins.
+    bins
+        Its bins.
+    heights
+        The lines of the bins that were removed before the first, and with each.
+    text
+        Returns the text.
     """
 
-    cut: Cut
+    bins: list[Counts]
+    heights: NDArray[np.intp]
+    text: Callable[[], str]
 
 
 class DocumentKind(fio_columns.Kind[Printed]):
@@ -53,11 +61,13 @@ class DocumentKind(fio_columns.Kind[Printed]):
         The positions of all numbers in the text of the first document.
     places
         The indices of the document's numbers among these.
-    first
-        The first document.
+    cut_at
+        The positions in this text where bins were removed.
     """
 
-    def __init__(self, reader: JsonReader, starts: Sequence[int], places: Sequence[int], first: Printed) -> None:
+    def __init__(
+        self, reader: JsonReader, starts: Sequence[int], places: Sequence[int], cut_at: NDArray[np.intp]
+    ) -> None:
         self._reader = reader
         report, figures = reader.report, reader.figures
         self._places = ints(places)
@@ -67,10 +77,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         self._identity = [
             (key, places[number]) for key in IDENTITY if isinstance(number := report.content.get(key), int)
         ]
-        bins = first.cut.places
         document = report.document
-        self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(bins, starts)
-        self._bin_lines = reader.text.lines(bins).tolist()
+        self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(cut_at, starts)
+        self._bin_lines = reader.text.lines(cut_at).tolist()
         self.conditions = [(self._places[list(numbers)], answer) for numbers, answer in report.conditions.items()]
         read = {row.number for row in figures.rows} | {bucket.number for bucket in figures.buckets}
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
@@ -78,6 +87,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         keys = {places[number]: key_of(document, document.starts[number]) for number in unread}
         self._keys = {place: key for place, key in keys.items() if key not in NO_FIGURES}
         self._unread = ints(self._keys)
+        samples, requests = ([pair[at] for pair in figures.sampled] for at in (0, 1))
+        self._has_no_requests = np.array([number is None for number in requests], bool)
+        self._sampled = [self._places[[number or 0 for number in each]] for each in (samples, requests)]
         self._of_settings = self._places[sorted(reader.numbers_of_settings)]
         self._settings: dict[bytes, list[Setting]] = {}
 
@@ -89,36 +101,31 @@ class DocumentKind(fio_columns.Kind[Printed]):
 
     def log(self, report: Printed, first: int) -> Log:
         """Return a document, given the index of its first number."""
-        cut = report.cut
         return Log(
             self.figures,
             self.shape,
             first,
-            self._lines + cut.heights[self._bins_before] if cut.bins else self._lines,
-            cut.bins,
+            self._lines + report.heights[self._bins_before] if report.bins else self._lines,
+            report.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)
-                for line, height, bins in zip(self._bin_lines, cut.heights.tolist(), cut.bins, strict=False)
+                for line, height, bins in zip(self._bin_lines, report.heights.tolist(), report.bins, strict=False)
             ],
         )
 
     def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether statistics may be over single requests."""
-        are_odd = np.zeros(len(firsts), bool)
-        for samples, requests in self._reader.figures.sampled:
-            counted = firsts + self._places[samples]
-            are_alike = np.ones(len(firsts), bool)
-            if requests is not None:
-                are_alike = numbers.counts[counted] == numbers.counts[firsts + self._places[requests]]
-            are_odd |= numbers.is_any[counted] & are_alike
+        samples, requests = (firsts[:, None] + places for places in self._sampled)
+        are_alike = self._has_no_requests | (numbers.counts[samples] == numbers.counts[requests])
+        are_odd: Bools = (numbers.is_any[samples] & are_alike).any(axis=1)
         return are_odd
 
     def identities(self, numbers: Numbers, firsts: Ints) -> list[str | None]:
         """Return what identifies each run: alternating keys and values, separated by blanks."""
-        keys, places = [key for key, _ in self._identity], ints(place for _, place in self._identity)
-        words = numbers.texts((firsts[:, None] + places).ravel()).to_list()
-        each = zip(*[iter(words)] * len(keys), strict=True) if keys else [()] * len(firsts)
-        return [" ".join(map("{} {}".format, keys, own)) or None for own in each]
+        return [
+            " ".join(f"{key} {numbers.text(first + place)}" for key, place in self._identity) or None
+            for first in firsts.tolist()
+        ]
 
     def remarks(self, report: Printed) -> Iterator[Diagnostic]:
         """Yield the diagnostics of a document that do not depend on its figures."""

@@ -16,7 +16,7 @@ from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names, part_names_with_idle, report_time, series_so_far
-from fsbench_kit.formats.fio_columns import Log, Numbers, Sheet
+from fsbench_kit.formats.fio_columns import Known, Log, Numbers, Sheet
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
 from fsbench_kit.formats.fio_json.figures import Figures
@@ -50,7 +50,7 @@ def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]
     words = [reader.numbers for reader in every]
     firsts = accumulate(map(len, words), initial=0)
     logs = [reader.log(first) for reader, first in zip(every, firsts, strict=False)]
-    sheet = Sheet(logs, Numbers.of([*chain.from_iterable(words)]))
+    sheet = Sheet(logs, Numbers.of([*chain.from_iterable(words)]), Known.new())
     numbers = count()
     return [list(_records([_Read(reader, sheet, next(numbers)) for reader in of_run])) for of_run in readers]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +28,7 @@ from fsbench_kit.formats.fio_columns import (
     Numbers,
     Row,
     ints,
+    lots,
     printed,
 )
 from fsbench_kit.formats.fio_terse.lines import Line, lines
@@ -50,15 +51,22 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     """
     given = list(which)
     reports = (
-        fio_columns.Printed(at, len(chars), None, chars)
+        (_Printed(at, len(chars), None, chars), chars)
         for at in given
         if (chars := texts[at].rstrip("\n")).startswith(_LAYOUTS) and chars.isascii()
     )
-    return fio_columns.read(reports, _KINDS, given)
+    return fio_columns.read(lots(reports, lambda item: item[0].end), _KINDS, given)
 
 
 _LAYOUTS: Final = ("2;", "3;", "4;", "5;")
 """The possible beginnings of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed(fio_columns.Printed):
+    """A text that may be the lines of a run."""
+
+    chars: str
 
 
 class _Figures(Figures):
@@ -159,7 +167,7 @@ class _Template(NamedTuple):
         )
 
 
-class _Kind(fio_columns.Kind[fio_columns.Printed]):
+class _Kind(fio_columns.Kind[_Printed]):
     """Runs whose lines differ in nothing but their numbers."""
 
     def __init__(self, reader: _Sketch, chars: str, starts: Sequence[int]) -> None:
@@ -175,7 +183,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
         self._runtimes = ints(row.number for row in self.figures.rows if row.printed.what.metric == "runtime")
         self._has_remarks = any(True for _ in reader.remarks())
 
-    def are_of(self, reports: Sequence[fio_columns.Printed], numbers: Numbers, firsts: Ints) -> Bools:
+    def are_of(self, reports: Sequence[_Printed], numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether runs whose lines differ in their numbers alone are of this kind."""
         are_of = super().are_of(reports, numbers, firsts)
         for index in np.flatnonzero(are_of).tolist():
@@ -197,7 +205,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
             [self._reader.latency_of_percentiles(fields) for line in some for fields in line.directions.values()],
         )
 
-    def log(self, _: fio_columns.Printed, first: int) -> Log:
+    def log(self, _: _Printed, first: int) -> Log:
         """Return a run, given the index of its first number."""
         return Log(self.figures, self.figures.shape, first, self._lines, (), ())
 
@@ -214,7 +222,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
         """Check columns of figures of several runs against each other."""
         return self._reader.checks(measurements)
 
-    def remarks(self, report: fio_columns.Printed) -> Iterable[Diagnostic]:
+    def remarks(self, report: _Printed) -> Iterable[Diagnostic]:
         """Return the diagnostics of a run that do not depend on its figures."""
         if not self._has_remarks:
             return ()
@@ -235,7 +243,7 @@ def _at_start(line: Line) -> Line:
     return replace(line, directions=directions, cpu=moved(line.cpu), disks=list(map(moved, line.disks)))
 
 
-def _learned(first: fio_columns.Printed) -> Learned | None:
+def _learned(first: _Printed) -> Learned | None:
     """Return the kind of some lines, and which of their numbers are not figures."""
     chars, text = first.chars, Text(first.chars)
     found = list(runs_of(text, lines(text)))
