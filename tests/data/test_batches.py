@@ -285,6 +285,31 @@ def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
     assert len(read) <= 2
 
 
+def test_documents_without_some_figures_say_the_same_in_lots_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a block size is too large to be kept."""
+    rng = random.Random(7)
+    for index, (key, name) in enumerate(
+        product(("io_kbytes", "iops", "total_ios", "bs"), ("grouped", "idleness"))
+    ):
+        original = (DATA / "fio_json" / f"3.33-{name}.json").read_text()
+        for number in range(3 * index, 3 * index + 3):
+            end = str(2**63) if key == "bs" else str(rng.randrange(10))
+            changed = re.sub(rf'(?<="{key}" : )(\d*)\d|(?<="{key}" : ")\w+', rf"\g<1>{end}", original)
+            time = re.sub(r'(?<="timestamp_ms" : )[^,]*', str(1795256190805 + 10_000 * number), changed)
+            (tmp_path / f"{number:02}.json").write_text(time)
+    together = fsb.read(tmp_path, cache=False)
+    monkeypatch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
+    in_lots = fsb.read(tmp_path, cache=False)
+    monkeypatch.setattr(fio_json, "together", lambda _, which: (None, [*which]))
+    by_themselves = fsb.read(tmp_path, cache=False)
+    assert any("too large" in text for text in by_themselves.diagnostics["message"])
+    for name, frame in by_themselves.frames.items():
+        assert_frame_equal(together.frames[name], frame)
+        assert_frame_equal(in_lots.frames[name], frame)
+
+
 def test_runs_in_three_formats_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(9)
     original = (DATA / "fio-3.33-normal-json-terse.txt").read_text()
