@@ -51,7 +51,7 @@ def contents(dataset: Dataset) -> str:
 
 
 def _all_of(names: Sequence[str], kind: str) -> str:
-    """Name everything of a kind, or count it if it is very much."""
+    """Name all of a kind, or count them if there are many."""
     if len(names) > _MOST_NAMED:
         return counted(len(names), kind)
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
