@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
 from multiprocessing import Pipe
 from pathlib import Path
 from threading import Lock
@@ -109,26 +108,21 @@ def _fork(command: list[str], options: dict[str, Any]) -> _Forked | None:
 
 
 _STARTING: Final = Lock()
-_GIVEN: Final[list[socket.socket]] = []
-"""The connection to a server that another process has started, if any."""
+_SERVER: Final[list[socket.socket | None]] = []
+"""The connection to the server of this process, once it has one: another process can give it."""
+_UNTIL_THE_END: Final = ExitStack()
 
 
 def fork_from(server: socket.socket | None) -> None:
     """Make this process fork kernels from a server that another one started, instead of from one of its own."""
-    _GIVEN[:] = [server] if server else []
+    _SERVER[:] = [server]
 
 
 def _server() -> socket.socket | None:
     with _STARTING:
-        return _GIVEN[0] if _GIVEN else _own_server()
-
-
-@cache
-def _own_server() -> socket.socket | None:
-    return _UNTIL_THE_END.enter_context(server())
-
-
-_UNTIL_THE_END: Final = ExitStack()
+        if not _SERVER:
+            _SERVER.append(_UNTIL_THE_END.enter_context(server()))
+        return _SERVER[0]
 
 
 @contextmanager
