@@ -235,6 +235,13 @@ def test_an_idle_thread_is_bounded_by_the_threads_spread() -> None:
     assert "mean is 130.9 s" in idle.message
 
 
+def test_an_idle_thread_of_a_short_run_is_told_by_figures_that_are_not_zero() -> None:
+    # 0.02005 - 0.015^2 / (0.04005 - 0.01995) = 0.00886
+    log = MIXED.replace("2.5000s", "0.0400s").replace("2.4000/0.05", "0.0200/0.02")
+    (idle,) = (each for each in diagnostics(log) if each.code == "IDLE_THREAD")
+    assert "at most 0.00886 s of 0.04005 s, where the mean is 0.01995 s" in idle.message
+
+
 @pytest.mark.parametrize(("stdev", "idle"), [(0.36, True), (0.34, False)])
 def test_a_thread_is_idle_below_half_of_the_mean(stdev: float, idle: bool) -> None:
     # threads of 2.4 s in a run of 2.5 s, whose deviation may be 0.005 less than is printed:

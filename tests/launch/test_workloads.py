@@ -96,7 +96,8 @@ def test_all_modes_of_sysbench(tmp_path: Path, make_plan: Callable[..., Plan]) -
     workloads = [{**SMALL_SYSBENCH, "name": mode, "file_test_mode": mode} for mode in MODES]
     result = launch(make_plan(workload=workloads, repeats=1), root=tmp_path)
     assert result.failures == {}
-    runs = {made.record["workload"]: checked(made) for made in map(Made, result.runs)}
+    # 200 requests take some milliseconds, within which one thread may make them all.
+    runs = {made.record["workload"]: checked(made, odd=("IDLE_THREAD",)) for made in map(Made, result.runs)}
     assert runs.keys() == set(MODES)
     for mode, made in runs.items():
         phases = [command["argv"][-1] for command in made.record["preparation"]]

@@ -129,8 +129,8 @@ def _idle_thread(known: Mapping[str, Interval], figures: Mapping[str, Measuremen
     is_idle = (spare > 0) & (deviation**2 > (mean.high - _IDLE_SHARE * mean.low) * spare)
     least = mean.high - deviation**2 / either(is_idle, spare, 1)
     message = (
-        "One of {:.0f} threads made requests for at most {:.3g} s of {:.1f} s, "
-        "where the mean is {:.1f} s; the figures are those of the others."
+        "One of {:.0f} threads made requests for at most {:.3g} s of {:.4g} s, "
+        "where the mean is {:.4g} s; the figures are those of the others."
     )
     words = known["threads"].high, either(least > 0, least, 0), run, mean.low
     yield Finding(is_idle, "IDLE_THREAD", message, words, figures["thread_time"])
