@@ -303,7 +303,7 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
     rows = baseline.select_seq(
         *CELL,
         "unit",
-        pl.col("metric").replace_strict(_BETTER).alias("better"),
+        _BETTER,
         pl.lit(options.factor).alias("factor"),
         pl.col("level").alias("baseline"),
         pl.col("n").alias("n_baseline"),
@@ -311,17 +311,27 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         n_candidate=candidate["n"],
         averaged_over_baseline=baseline["averaged_over"],
         averaged_over_candidate=candidate["averaged_over"],
-        **estimates.columns(),
-        **design.columns(baseline.height, estimates.remarks).to_dict(),
-    )
+    ).hstack([*estimates.columns(), *design.columns(baseline.height, estimates.remarks)])
     higher = pl.col("better") == "higher"
     found = judged(rows, (design, estimates.remarks), 1 - options.confidence).with_columns_seq(
         margin=pl.lit(options.margin),
         n_for=pl.when(higher).then("above").otherwise("below"),
         n_against=pl.when(higher).then("below").otherwise("above"),
     )
-    as_found = found.schema
-    return found[list(COLUMNS)].cast({name: kind for name, kind in COLUMNS.items() if as_found[name] != kind})
+    columns = found.to_dict()
+    return pl.DataFrame(
+        [columns[name] if columns[name].dtype == kind else columns[name].cast(kind) for name, kind in COLUMNS.items()]
+    )
 
 
-_BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
+def _of_those_with(better: str) -> pl.Expr:
+    return pl.col("metric").is_in([name for name, metric in METRICS.items() if metric.better == better])
+
+
+_BETTER: Final = (
+    pl.when(_of_those_with("higher"))
+    .then(pl.lit("higher"))
+    .when(_of_those_with("lower"))
+    .then(pl.lit("lower"))
+    .alias("better")
+)

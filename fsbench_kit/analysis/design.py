@@ -74,7 +74,7 @@ class Design:
         self._answers: dict[Callable[[Design], Any], Any] = {}
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
         self._set_of_group = number
-        sets = np.stack([number[groups.pairs[role].to_numpy()] for role in ROLES], axis=-1)
+        sets = number[groups.compared]
         distinct, pair = np.unique(sets @ [number.size, 1], return_inverse=True)
         self.pairs = pl.DataFrame(
             {
@@ -89,11 +89,14 @@ class Design:
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: ``set``, ``level``, ``run_id``, their times, and what may be their units."""
+        """The runs of each set: ``set``, ``level``, ``run_id``, their times, what may be their units, and what may
+        tell whether the page cache was used."""
         places, sets = self.groups.places(self._of_set)
-        columns = ["level", "run_id", "host", "launch", "date", "boot", "round"]
-        every = self.groups.measurements[[*columns, "started_at", "ended_at", "duration"]][places]
-        runs = every.insert_column(0, pl.Series("set", sets)).unique(["set", "run_id"], maintain_order=True)
+        # A run may have several figures in a group: those of its jobs, or of a sum.
+        _, first = np.unique(self.groups.run[places] + sets.astype(np.uint64) * _APART, return_index=True)
+        first.sort()
+        runs = self.groups.measurements[[*_OF_MEMBERS]][places[first]]
+        runs.insert_column(0, pl.Series("set", sets[first]))
         # A log may state only one of the two times.
         length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
         return runs.with_columns_seq(
@@ -104,7 +107,7 @@ class Design:
     @cached_property
     def units(self) -> pl.DataFrame:
         """The runs of each pair that take part, and their units: see `fsbench_kit.analysis.units.in_units`."""
-        sets = self.pairs[list(ROLES)].to_numpy().ravel()
+        sets = np.stack([self.pairs[role].to_numpy() for role in ROLES], axis=-1).ravel()
         sizes = np.bincount(self.members["set"].to_numpy(), minlength=self._of_set.size)
         place, of = ranges(sizes.cumsum() - sizes, sizes, sets)
         pair, role = pl.Series("pair", of // 2), pl.Series("role", of % 2, dtype=pl.Int32)
@@ -113,6 +116,8 @@ class Design:
     @cached_property
     def mixes(self) -> pl.DataFrame:
         """The settings that differ within a group: one row for each pair, key and value, see `_mixes`."""
+        if self.known.is_empty():
+            return _NO_MIXES
         known = self.known.filter(pl.col("key") != "host")
         if self._over_cells:
             several = self._with_several_targets(known).implode()
@@ -193,6 +198,14 @@ class Design:
         both = pl.concat(self.pairs.select("pair", set=role) for role in ROLES)
         return both.join(of_sets, on="set", maintain_order="left_right").drop("set")
 
+
+_OF_MEMBERS: Final = (
+    *("level", "run_id", "host", "launch", "date", "boot", "round"),
+    *("memory", "direct"),
+    *("started_at", "ended_at", "duration"),
+)
+_APART: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Keeps equal runs of different sets apart: any large odd number does."""
 
 _NO_MIXES: Final = pl.DataFrame(
     schema=dict.fromkeys(("pair", "n_a", "n_b", "a", "b"), pl.Int64)

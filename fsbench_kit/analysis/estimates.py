@@ -104,11 +104,11 @@ class Estimates:
         for caveat, applies in result.caveats.items():
             self.remarks.note(rows[applies], caveat)
 
-    def columns(self) -> dict[str, pl.Series]:
+    def columns(self) -> list[pl.Series]:
         """Return all columns; values that are not finite become null: unknown values and open ends."""
         known = {name: np.where(np.isinf(self.numbers[name]), np.nan, self.numbers[name]) for name in NUMBERS}
-        words = {name: self.text(name) for name in WORDS}
-        return {name: pl.Series(name, values, nan_to_null=True) for name, values in known.items()} | words
+        numbers = [pl.Series(name, values, nan_to_null=True) for name, values in known.items()]
+        return [*numbers, *(self.text(name) for name in WORDS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

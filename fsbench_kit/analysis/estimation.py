@@ -164,7 +164,7 @@ def _bounds(groups: Groups, rows: Ints, found: Estimates, options: CompareOption
             continue
         result = stats.welch_log(a[beyond], b[beyond], options.confidence)
         units = np.minimum(result.n_a, result.n_b)
-        reach = found.rounding[groups.pairs.to_numpy()[chosen]].sum(axis=-1)
+        reach = found.rounding[groups.compared[chosen]].sum(axis=-1)
         found.put(chosen, estimand="bound of the ratio of geometric means", method="Welch t on logs of bounds")
         found.put(chosen, estimate=np.log(result.estimate), units=units, down=0.0, up=0.0)
         found.put(chosen, **spread(result, units, reach))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.settings import known
+from fsbench_kit.analysis.settings import known, of_each
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import ASKED, FOLLOWS, SETTINGS, setting_kind
@@ -52,14 +52,14 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     """
     of_runs = known(dataset)
     if dataset.runs["target"].count():
-        targets = dataset.runs.select_seq("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
-        of_runs = pl.concat([of_runs, targets])
+        of_runs = pl.concat([of_runs, of_each(dataset.runs, TARGET)])
     values = pl.col("value")
     alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
     counts = (values.n_unique() == pl.len()) & (pl.len() > _ONE_OF_EACH)
-    counting = pl.col("key").is_in(own_words(dataset)["key"].implode()) & pl.col("counts")
-    dropped = of_runs.group_by("key").agg(alike=alike, counts=counts).filter(pl.col("alike") | counting)
-    of_runs = of_runs.filter(~pl.col("key").is_in(dropped["key"].implode()))
+    keys = of_runs.group_by("key").agg(alike=alike, counts=counts)
+    own = own_words(dataset)["key"].to_list() if keys["counts"].any() else []
+    dropped = [key for key, alike, counts in keys.rows() if alike or (counts and key in own)]
+    of_runs = of_runs.filter(~pl.col("key").is_in(dropped))
     if of_runs.is_empty():
         return of_runs.with_columns(kind=pl.lit(None, pl.String))
     of_runs = pl.concat([of_runs, _not_given(dataset, of_runs)])

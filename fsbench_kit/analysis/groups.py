@@ -13,12 +13,12 @@ import polars as pl
 
 from fsbench_kit.analysis.metrics import no_figure, wanted
 from fsbench_kit.analysis.needed import needed
-from fsbench_kit.analysis.parts import numbered, ranges, stretches
+from fsbench_kit.analysis.parts import differing, numbered, ranges, stretches
 from fsbench_kit.analysis.settings import CELL, Where, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.order import in_order
+from fsbench_kit.model.order import are_commits, in_order
 from fsbench_kit.model.suggestions import a, did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 
@@ -45,6 +45,8 @@ class Groups:
     ----------
     measurements
         The measurements of all groups, with the number of their ``group``.
+    run
+        A hash of each measurement's run.
     order
         The indices of the measurements, group by group.
     table
@@ -60,6 +62,7 @@ class Groups:
     """
 
     measurements: pl.DataFrame
+    run: NDArray[np.uint64]
     order: Ints
     table: pl.DataFrame
     pairs: pl.DataFrame
@@ -75,6 +78,12 @@ class Groups:
     def first(self) -> Ints:
         """The index in `order` at which each group begins."""
         return _first(self.table["n"].to_numpy())
+
+    @cached_property
+    def compared(self) -> Ints:
+        """The numbers of the two groups of each comparison, shape ``(comparisons, 2)``."""
+        compared: Ints = np.stack([self.pairs[role].to_numpy() for role in ROLES], axis=-1)
+        return compared
 
     def having(self, *which: pl.Expr) -> Bools:
         """Return which groups have a measurement that satisfies the given expressions."""
@@ -100,7 +109,7 @@ class Groups:
 
     def either(self, groups: Bools) -> Bools:
         """Return for which comparisons a flag is set for either group."""
-        found: Bools = groups[self.pairs.to_numpy()].any(axis=-1)
+        found: Bools = groups[self.compared].any(axis=-1)
         return found
 
     def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
@@ -356,7 +365,7 @@ def groups_of(
         before = measurements.filter(UNMEASURED).join(
             table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
         )
-    return Groups(in_groups, order, table, pairs, before, varied)
+    return Groups(in_groups, run, order, table, pairs, before, varied)
 
 
 def _varied(measurements: pl.DataFrame, keys: Sequence[str] = ()) -> frozenset[str]:
@@ -414,8 +423,11 @@ def _first(n: Ints) -> Ints:
 
 def levels_of(measurements: pl.DataFrame) -> list[str]:
     """Return the levels of a factor in natural order."""
+    names = measurements["level"].unique().to_list()
+    if not are_commits(names):
+        return in_order(names)
     begun = measurements.group_by("level").agg(pl.coalesce("started_at", "ended_at").min())
-    return in_order(begun["level"], dict(begun.iter_rows()))
+    return in_order(names, dict(begun.iter_rows()))
 
 
 _AGAINST: Final[dict[Against, str]] = {"previous": "the previous level", "all": "all others"}
@@ -473,10 +485,11 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     group = pl.Series("group", np.repeat(np.arange(n.size, dtype=np.uint32), n))
     measurements = pl.concat(groups).with_columns(group)
     order = np.arange(measurements.height)
-    table = _described(measurements, measurements["run_id"].hash().to_numpy(), order, n, CELL)
+    run = measurements["run_id"].hash().to_numpy()
+    table = _described(measurements, run, order, n, CELL)
     both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
     varied = _varied(measurements)
-    return Groups(measurements, order, table, pl.DataFrame(both), measurements.clear(), varied)
+    return Groups(measurements, run, order, table, pl.DataFrame(both), measurements.clear(), varied)
 
 
 def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
@@ -497,14 +510,3 @@ def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
         if all(a.isdisjoint(b) for a, b in combinations(sets, 2)):
             found[name] = [" | ".join(in_order(of_level[level])) for level in levels]
     return found
-
-
-def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return the keys in which measurements differ, since grouping by the others would only cost time."""
-    return differing(measurements, keys) or [keys[0]]
-
-
-def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return the columns in which measurements differ."""
-    alike = measurements.select_seq(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
-    return [key for key, same in zip(keys, alike, strict=True) if not same]

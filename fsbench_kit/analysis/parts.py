@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fsbench_kit.stats.result import Bools, Ints
@@ -130,3 +132,14 @@ def stretches(values: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
     np.not_equal(values[1:], values[:-1], out=another[1:])
     starts = np.flatnonzero(another)
     return starts, np.diff(starts, append=values.size)
+
+
+def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return the keys in which measurements differ, since grouping by the others would only cost time."""
+    return differing(measurements, keys) or [keys[0]]
+
+
+def differing(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return the columns in which measurements differ."""
+    alike = measurements.select_seq(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
+    return [key for key, same in zip(keys, alike, strict=True) if not same]

@@ -38,7 +38,7 @@ def look(groups: Groups, found: Estimates) -> Bools:
     bimodal, drifting = _shapes(groups, found)
     bimodal &= groups.alike("launch")  # different hosts, kernels or launches naturally have different speeds
     few = groups.table["n"].to_numpy() < _FOR_MODES
-    of_rows = groups.pairs[list(ROLES)].to_numpy()
+    of_rows = groups.compared
     for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
         rows, roles = np.nonzero(which[of_rows])
         if rows.size:
@@ -62,7 +62,7 @@ def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
     if not n.size:
         return n > 0, n > 0
     compared, bimodal, drifting = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
-    compared[groups.pairs.to_numpy()] = True
+    compared[groups.compared] = True
     samples = found.samples
     measured = compared & (n >= 3) & samples.are_positive
     chosen = np.flatnonzero(measured)
@@ -88,7 +88,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     """
     together = groups.alike("launch") & ~groups.lacking("round")
     blocked = ~np.isnan(found.numbers["n_pairs"])
-    rows: Ints = np.flatnonzero(together[groups.pairs.to_numpy()].all(axis=-1) & blocked)
+    rows: Ints = np.flatnonzero(together[groups.compared].all(axis=-1) & blocked)
     if not rows.size:
         return rows
     rounds = groups.measurements["round"].rank("dense").fill_null(1).to_numpy() - 1

@@ -82,7 +82,8 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     shared, hosts = _shared(pair, role, host)  # an unknown host counts as one, too
     pairs = Parts(pair)
     of_hosts = members.hstack([pl.Series("all", pairs.size[pairs.of]), pl.Series("hosts", hosts)])
-    kept = of_hosts.filter(shared | (hosts == 0))
+    takes_part = shared | (hosts == 0)
+    kept = of_hosts if takes_part.all() else of_hosts.filter(takes_part)
 
     pair, role = kept["pair"].to_numpy(), kept["role"].to_numpy()
     launch, boot = (numbered(kept[name]) for name in ("launch", "boot"))

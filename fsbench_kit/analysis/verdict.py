@@ -11,10 +11,9 @@ from fsbench_kit import stats
 from fsbench_kit.analysis import estimation, shapes
 from fsbench_kit.analysis.confounders import CONFOUNDERS
 from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
-from fsbench_kit.analysis.groups import differing, telling
 from fsbench_kit.analysis.intervals import FEWEST_UNITS
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
-from fsbench_kit.analysis.parts import Parts
+from fsbench_kit.analysis.parts import Parts, differing, telling
 from fsbench_kit.analysis.settings import CELL
 
 if TYPE_CHECKING:

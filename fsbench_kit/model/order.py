@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:([kmgtp])(?:i?b)?|b|%|s)?", re.IGNORECASE)
@@ -35,14 +35,18 @@ def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None =
     """
     different = set(names)
     times = {name: (begun or {}).get(name) for name in different}
-    are_commits = all(map(_COMMIT.fullmatch, different)) and not all(map(str.isdecimal, different))
-    if are_commits and None not in times.values():
+    if are_commits(different) and None not in times.values():
         return sorted(different, key=lambda name: (times[name], name))
     values = {name: _value(name) for name in different}
     numbers = [value for value in values.values() if value is not None]
     if len(numbers) == len(different) and not all(re.fullmatch(r"[1-9]\d*\.\d+", name) for name in different):
         return sorted(different, key=lambda name: (values[name], name))
     return sorted(different, key=lambda name: (_parts(name), name))
+
+
+def are_commits(names: Collection[str]) -> bool:
+    """Return whether all names are hashes of commits, which have no order of their own."""
+    return all(map(_COMMIT.fullmatch, names)) and not all(map(str.isdecimal, names))
 
 
 def _value(name: str) -> float | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed, of_runs, rows
+from fsbench_kit.analysis.confounders.entry import (
+    NOTHING,
+    confounder,
+    diagnosed,
+    figures_of_runs,
+    rows,
+    settings_of_work,
+)
 from fsbench_kit.analysis.facts import capacity
-from fsbench_kit.analysis.settings import integer, wide
+from fsbench_kit.analysis.settings import integer
 from fsbench_kit.formats import TOOLS
 
 if TYPE_CHECKING:
@@ -55,9 +63,11 @@ def _cached(design: Design) -> pl.DataFrame:
         ~_WITH_SYNC,
         ~pl.col("operation").str.contains(_NO_DATA),
     )
-    cached = exposed.join(design.of(_reached), on=["run_id", "operation"], how="anti")
+    cached = exposed.join(design.once(_reached), on=["run_id", "operation"], how="anti")
     return design.groups.of_rows(cached.select("group").unique()).unique()
 
+
+_COUNTERS: Final = ("device_read", "device_written")
 
 _DIRECTION: Final = (
     pl.when(pl.col("operation").str.contains("read"))
@@ -72,23 +82,23 @@ _REACHED: Final = 0.9
 """The share of its bytes that must have moved on the disks for a run to count as uncached."""
 
 
-def _reached(dataset: Dataset) -> pl.DataFrame:
+def _reached(design: Design) -> pl.DataFrame:
     """Return the runs and operations whose work is accounted for by the disks' own counters.
 
     A phase with a separately timed sync is excluded: its bytes reached the disk after its own time.
     """
-    counters = wide(dataset.settings, ["device_read", "device_written"])
-    if counters.is_empty():
+    settings = design.of(settings_of_work)
+    if not any(settings[name].count() for name in _COUNTERS):
         return pl.DataFrame(schema=dict.fromkeys(("run_id", "operation", "direction"), pl.String))
-    moved = counters.unpivot(index="run_id", variable_name="direction", value_name="moved").drop_nulls("moved")
-    figures = of_runs(dataset.measurements).select(
+    moved = settings.unpivot(_COUNTERS, index="run_id", variable_name="direction", value_name="moved")
+    figures = design.of(figures_of_runs).select(
         "run_id", "operation", "metric", "statistic", "value", _DIRECTION
     )
     accounted = (
         figures.filter(metric="bytes", statistic="value")
         .group_by("run_id", "direction")
         .agg(pl.col("value").sum())
-        .join(moved, on=["run_id", "direction"])
+        .join(moved.drop_nulls("moved"), on=["run_id", "direction"])
         .filter(integer("moved") >= _REACHED * pl.col("value"))
     )
     synced = figures.filter(pl.col("operation").str.ends_with("_sync")).select(
@@ -110,31 +120,23 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
-    unknown = design.of(_without_cache_facts)["run_id"].implode()
-    runs = design.members[["set", "run_id"]].filter(pl.col("run_id").is_in(unknown))
-    if runs.is_empty():
+    is_unknown = pl.col("memory").is_null() & pl.col("direct").ne_missing(pl.lit("true"))
+    unknown = design.members.select_seq(is_unknown).to_series()
+    if not unknown.any():
         return NOTHING
     operations = design.operations
-    names = operations["operation"].unique()
-    of_data = names.filter(~names.str.contains(_NO_DATA))
-    operations = operations.filter(~_WITH_SYNC, pl.col("operation").is_in(of_data.implode()))
-    of_set = np.bincount(runs["set"].to_numpy(), minlength=design.groups.table.height)
+    of_data = [name for name in operations["operation"].unique() if name and not re.search(_NO_DATA, name)]
+    counted = operations.select_seq((~_WITH_SYNC & pl.col("operation").is_in(of_data)).fill_null(value=False))
+    of_set = np.bincount(design.members["set"].to_numpy()[unknown], minlength=design.groups.table.height)
     exposed = of_set[operations["set"].to_numpy()]
-    if not (reached := design.of(_reached)).is_empty():
+    if not (reached := design.once(_reached)).is_empty():
+        runs = design.members.filter(unknown).select("set", "run_id")
         accounted = runs.join(reached, on="run_id").group_by("set", "operation").agg(runs=pl.len())
         beside = operations.join(accounted, on=["set", "operation"], how="left", maintain_order="left")
         exposed = exposed - beside["runs"].fill_null(0).to_numpy()
     groups = np.zeros(design.groups.table.height, dtype=np.bool_)
-    groups[operations["group"].to_numpy()[exposed > 0]] = True
+    groups[operations["group"].to_numpy()[counted.to_series().to_numpy() & (exposed > 0)]] = True
     return rows(design.groups.either(groups))
-
-
-def _without_cache_facts(dataset: Dataset) -> pl.DataFrame:
-    """Return the runs whose memory is unknown and that are not known to have used direct I/O."""
-    known = dataset.settings.filter(
-        (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
-    )
-    return dataset.runs[["run_id"]].filter(~pl.col("run_id").is_in(known["run_id"].implode()))
 
 
 @confounder(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.reasons import Kind, Reason
+from fsbench_kit.analysis.settings import wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,9 +61,14 @@ def rows(found: Bools) -> pl.DataFrame:
     return pl.DataFrame({"row": np.flatnonzero(found)})
 
 
-def of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
+def figures_of_runs(dataset: Dataset) -> pl.DataFrame:
     """Return the primary measurements of whole runs and of their jobs."""
-    return measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+    return dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+
+
+def settings_of_work(dataset: Dataset) -> pl.DataFrame:
+    """Return for each run what its settings say about how it worked, see `fsbench_kit.analysis.settings.wide`."""
+    return wide(dataset.settings, ["engine", "time_limit", "time_based", "device_read", "device_written"])
 
 
 _UNDIAGNOSED: Final = pl.DataFrame(schema={"run_id": pl.String, "message": pl.String})

@@ -71,9 +71,9 @@ def _in_doubt(design: Design) -> pl.DataFrame:
 
 def contradictions(dataset: Dataset) -> pl.DataFrame:
     """Return the runs whose log contradicts itself as ``run_id``, and where and how as ``text``."""
-    found = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
-    if found.is_empty():
+    if not any((dataset.diagnostics["code"] == code).any() for code in _CROSS_CHECKS):
         return pl.DataFrame(schema={"run_id": pl.String, "text": pl.String})
+    found = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
     of_runs = dataset.runs.select("run_id", "source", "line", "start", "end")
     inside = (
         pl.when(pl.col("start").is_not_null())

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, of_runs
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, figures_of_runs, settings_of_work
 from fsbench_kit.analysis.design import OTHER, Design
-from fsbench_kit.analysis.settings import number, wide
+from fsbench_kit.analysis.settings import number
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
-
-if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
 
 _IN_TIME: Final = 0.99
 """The largest share of its time limit that a run can take and still have ended by itself."""
@@ -24,10 +21,11 @@ _IN_TIME: Final = 0.99
 )
 def _unequal_work(design: Design) -> pl.DataFrame:
     """Find pairs in which one group completed its work and the other was stopped by its time limit."""
-    if design.of(_work).is_empty():
+    work = _work(design)
+    if work.is_empty():
         return NOTHING
     works = (
-        design.members.join(design.of(_work), on="run_id")
+        design.members.join(work, on="run_id")
         .group_by("set", "level")
         .agg(pl.col("bytes", "duration").mean(), pl.col("by_itself").first(), alike=pl.col("by_itself").n_unique())
         .filter(pl.col("alike") == 1)
@@ -42,21 +40,20 @@ def _unequal_work(design: Design) -> pl.DataFrame:
     return design.of_pairs(of_sets).filter(pl.col("pair").is_in(unequal.implode()))
 
 
-def _work(dataset: Dataset) -> pl.DataFrame:
+def _work(design: Design) -> pl.DataFrame:
     """Return for each run with a time limit how much it did, and whether it ended before the limit."""
-    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
-        pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
-    )
-    if limits.is_empty():
+    settings = design.of(settings_of_work)
+    if not settings["time_limit"].count():
         return NOTHING
+    limits = settings.filter(pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true"))
     done = (
-        of_runs(dataset.measurements)
+        design.of(figures_of_runs)
         .filter(metric="bytes", statistic="value")
         .group_by("run_id")
         .agg(pl.col("value").sum().alias("bytes"))
     )
     return (
-        dataset.runs.select("run_id", "duration")
+        design.of(lambda dataset: dataset.runs.select("run_id", "duration"))
         .join(done, on="run_id")
         .join(limits, on="run_id")
         .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * number("time_limit"))
@@ -75,11 +72,12 @@ _ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windows
 )
 def _blocking_submit(design: Design) -> pl.DataFrame:
     """Name the groups whose requests spend most of their time in submission, which the metric leaves out."""
-    if design.of(_submission).is_empty():
+    submission = _submission(design)
+    if submission.is_empty():
         return NOTHING
     shares = (
         design.groups.measurements.filter(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY]))
-        .join(design.of(_submission).filter(pl.col("submission") > 0.5), on=["run_id", "operation"])
+        .join(submission.filter(pl.col("submission") > 0.5), on=["run_id", "operation"])
         .group_by("group", "level")
         .agg(pl.col("submission").mean())
     )
@@ -91,12 +89,13 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
     return design.groups.of_rows(shares.select("group", text=pl.Series(sentences, dtype=pl.String)))
 
 
-def _submission(dataset: Dataset) -> pl.DataFrame:
+def _submission(design: Design) -> pl.DataFrame:
     """Return the share of submission in the latency, for each run and operation of an asynchronous engine."""
-    engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
-    if engine.is_empty():
+    settings = design.of(settings_of_work)
+    if not settings["engine"].count():
         return NOTHING
-    means = of_runs(dataset.measurements).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    engine = settings.filter(pl.col("engine").is_in(_ASYNCHRONOUS))
+    means = design.of(figures_of_runs).filter(statistic="mean").join(engine, on="run_id", how="semi")
     waited, whole = (
         means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
         for metric in ("submission_latency", "latency")
