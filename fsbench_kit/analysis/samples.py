@@ -42,6 +42,8 @@ class Sampler:
 
     def __init__(self, groups: Groups, column: str = "value") -> None:
         self._runs = _unchecked(groups, column)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self._runs.log()  # once for all: a sample hands them on to what is selected from it
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
         self._roles = [groups.pairs[role].to_numpy() for role in ROLES]
@@ -84,8 +86,7 @@ class Sampler:
         started, present = self._groups.by_group("started_at")
         ends_last = np.where(present, started, np.datetime64(2**62, "us"))
         order = ends_last[groups, : sample.values.shape[1]].argsort(axis=-1, kind="stable")
-        places = np.arange(groups.size)[:, None], order
-        return Sample(sample.values[places], sample.present[places])
+        return sample[np.arange(groups.size)[:, None], order]
 
 
 def _unchecked(groups: Groups, column: str) -> Sample:

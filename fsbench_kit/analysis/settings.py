@@ -95,7 +95,8 @@ def known(dataset: Dataset) -> pl.DataFrame:
 
 def of_each(runs: pl.DataFrame, key: str) -> pl.DataFrame:
     """Return what a column of runs says about each, as ``run_id``, ``key`` and ``value``."""
-    return runs.select_seq("run_id", key=pl.lit(key), value=key).drop_nulls("value")
+    of_runs = runs.select_seq("run_id", key=pl.lit(key), value=key)
+    return of_runs.drop_nulls("value") if of_runs["value"].null_count() else of_runs
 
 
 def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
@@ -272,8 +273,8 @@ def _telling_part(figures: pl.DataFrame) -> pl.Expr:
 
 def _beside_runs(measurements: pl.DataFrame, runs: pl.Series, facts: pl.DataFrame) -> pl.DataFrame:
     """Join measurements with the facts of their runs, in a tenth of the time of a Polars join for so few runs."""
-    varied = differing(facts, facts.columns) if facts.height else facts.columns
-    alike = [name for name in facts.columns if name not in varied]
+    several = differing(facts, facts.columns) if facts.height else facts.columns
+    alike = [name for name in facts.columns if name not in several]
     starts, lengths = stretches(measurements["run_id"].hash().to_numpy())  # the figures of a run are consecutive
     places = {run: place for place, run in enumerate(runs.to_list())}
     blocks = [places.get(run, -1) for run in measurements["run_id"][starts].to_list()]
@@ -281,7 +282,7 @@ def _beside_runs(measurements: pl.DataFrame, runs: pl.Series, facts: pl.DataFram
     known = place >= 0
     if not known.all():
         measurements, place = measurements.filter(known), place[known]
-    beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
+    beside = measurements.hstack(facts[several][place]) if several else measurements
     first, kinds = facts.row(0, named=True) if alike else {}, facts.schema
     return beside.with_columns_seq(pl.lit(first[name], kinds[name]).alias(name) for name in alike)
 

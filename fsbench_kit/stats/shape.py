@@ -66,13 +66,14 @@ def _gap_is_wide(logs: Floats, blur: Floats) -> Bools:
     n = logs.shape[-1]
     logs = logs - logs.mean(axis=-1, keepdims=True)
     gaps = np.diff(logs, axis=-1)
-    widest = gaps.argmax(axis=-1)[:, None]
-    sums = logs.cumsum(axis=-1)
-    below, total = np.take_along_axis(sums, widest, axis=-1)[:, 0], sums[:, -1]
-    n_below = widest[:, 0] + 1
-    squares = np.square(logs).sum(axis=-1) - below**2 / n_below - (total - below) ** 2 / (n - n_below)
+    widest = gaps.max(axis=-1)
+    places = np.arange(1, n + 1)
+    n_below = np.where(gaps == widest[:, None], places[:-1], n).min(axis=-1)
+    below = np.where(places <= n_below[:, None], logs, 0).sum(axis=-1)
+    above = logs.sum(axis=-1) - below
+    squares = np.square(logs).sum(axis=-1) - below**2 / n_below - above**2 / (n - n_below)
     of_rounding = n * np.square(blur) / 3  # true values are anywhere between the ends of a print
     within = np.sqrt((np.maximum(squares, 0) + of_rounding) / (n - 2))
-    gap = gaps.max(axis=-1) - 2 * blur
+    gap = widest - 2 * blur
     wide: Bools = gap > np.maximum(WIDER_GAPS.get(n, WIDE_GAP) * within, 10.0**-DECIMALS)
     return wide

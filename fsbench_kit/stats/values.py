@@ -68,7 +68,7 @@ class Sample:
     values: Floats
     present: Bools
 
-    def __getitem__(self, cells: NDArray[Any] | tuple[NDArray[Any] | slice, slice]) -> Sample:
+    def __getitem__(self, cells: NDArray[Any] | tuple[NDArray[Any] | slice, NDArray[Any] | slice]) -> Sample:
         """Return the selected cells, with their logarithms if these were taken before."""
         some = Sample(np.asfortranarray(self.values[cells]), np.asfortranarray(self.present[cells]))
         if "_logs" in self.__dict__:
@@ -78,6 +78,8 @@ class Sample:
     @cached_property
     def n(self) -> Ints:
         """The number of values per cell."""
+        if self.is_complete:
+            return np.full(self.values.shape[:-1], self.values.shape[-1])
         n: Ints = self.present.sum(axis=-1)
         return n
 
@@ -192,18 +194,27 @@ def by_size(*samples: Sample) -> Iterator[tuple[NDArray[np.intp], list[Floats]]]
         n = sample.values.shape[-1]
         flat.append(Sample(_rows(sample.values, (*shape, n)), _rows(sample.present, (*shape, n))))
     sizes = np.stack([sample.n for sample in flat], axis=-1)
-    _, first, kind = np.unique(sizes @ _PLACES[: len(flat)], return_index=True, return_inverse=True)
-    for number, size in enumerate(sizes[first]):
-        every = np.flatnonzero(kind == number)
+    for size, every in _equal(sizes):
         at_once = max(1, _AT_ONCE // max(1, int(size.sum())))
         for start in range(0, every.size, at_once):
             cells = every[start : start + at_once]
             yield cells, [_dense(sample, cells, n) for sample, n in zip(flat, size, strict=True)]
 
 
+def _equal(sizes: Ints) -> Iterator[tuple[Ints, NDArray[np.intp]]]:
+    """Yield each of the rows that differ, and where it is found."""
+    if (sizes == sizes[:1]).all():  # as a rule, and sorting would take as long as the methods
+        yield from ((size, np.arange(len(sizes))) for size in sizes[:1])
+        return
+    _, first, kind = np.unique(sizes @ _PLACES[: sizes.shape[1]], return_index=True, return_inverse=True)
+    yield from ((size, np.flatnonzero(kind == number)) for number, size in enumerate(sizes[first]))
+
+
 def _dense(sample: Sample, cells: NDArray[np.intp], n: int) -> Floats:
-    values = np.ascontiguousarray(sample.values[cells])
-    return values if n == values.shape[1] else values[sample.present[cells]].reshape(len(cells), n)
+    are_neighbours = cells[-1] - cells[0] == cells.size - 1
+    some = slice(cells[0], cells[-1] + 1) if are_neighbours else cells
+    values = np.ascontiguousarray(sample.values[some])
+    return values if n == values.shape[1] else values[sample.present[some]].reshape(cells.size, n)
 
 
 _AT_ONCE: Final = 2**15
