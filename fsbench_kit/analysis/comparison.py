@@ -318,10 +318,8 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Co
         n_for=pl.when(higher).then("above").otherwise("below"),
         n_against=pl.when(higher).then("below").otherwise("above"),
     )
-    columns = found.to_dict()
-    return pl.DataFrame(
-        [columns[name] if columns[name].dtype == kind else columns[name].cast(kind) for name, kind in COLUMNS.items()]
-    )
+    columns = [(found[name], kind) for name, kind in COLUMNS.items()]
+    return pl.DataFrame([column if column.dtype == kind else column.cast(kind) for column, kind in columns])
 
 
 def _of_those_with(better: str) -> pl.Expr:

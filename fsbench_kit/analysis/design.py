@@ -89,8 +89,7 @@ class Design:
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: ``set``, ``level``, ``run_id``, their times, what may be their units, and what may
-        tell whether the page cache was used."""
+        """The runs of each set: ``set`` and `_OF_MEMBERS`, with their ``start`` and ``end``."""
         places, sets = self.groups.places(self._of_set)
         # A run may have several figures in a group: those of its jobs, or of a sum.
         _, first = np.unique(self.groups.run[places] + sets.astype(np.uint64) * _APART, return_index=True)

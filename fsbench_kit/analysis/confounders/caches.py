@@ -91,9 +91,7 @@ def _reached(design: Design) -> pl.DataFrame:
     if not any(settings[name].count() for name in _COUNTERS):
         return pl.DataFrame(schema=dict.fromkeys(("run_id", "operation", "direction"), pl.String))
     moved = settings.unpivot(_COUNTERS, index="run_id", variable_name="direction", value_name="moved")
-    figures = design.of(figures_of_runs).select(
-        "run_id", "operation", "metric", "statistic", "value", _DIRECTION
-    )
+    figures = design.of(figures_of_runs).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
     accounted = (
         figures.filter(metric="bytes", statistic="value")
         .group_by("run_id", "direction")
