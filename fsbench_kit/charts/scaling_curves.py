@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -168,7 +168,8 @@ def scaling_finding(dataset: Dataset, settings: Iterable[str], *, factor: str = 
     >>> scaling_finding(data, varied_settings(data))
     'These runs do not vary the number of threads, the queue depth or the record size.'
     """
-    headings = [_heading(_throughput(dataset, setting, None, factor), setting) for setting in settings]
+    drawn = [(_throughput(dataset, setting, None, factor), setting) for setting in settings]
+    headings = [_heading(curves, setting, _changes(curves, setting)) for curves, setting in drawn]
     return " ".join(f"{text}." for text in headings) or (
         "These runs do not vary the number of threads, the queue depth or the record size."
     )
@@ -242,17 +243,19 @@ def _named(figures: pl.DataFrame, setting: str) -> pl.DataFrame:
 
 def _means(runs: pl.DataFrame) -> pl.DataFrame:
     """Return geometric means, with Student's interval on logs where there is more than one run."""
-    rows = []
-    for (panel, level, x), figures in runs.group_by("panel", "level", "x", maintain_order=True):
-        logs = figures["value"].log().to_numpy()
-        row: dict[str, Any] = {"panel": panel, "level": level, "x": x, "mean": float(np.exp(logs.mean()))}
-        if logs.size > 1:
-            mean = variance_components(logs, levels=1).mean
-            row |= {"low": float(np.exp(mean.low)), "high": float(np.exp(mean.high))}
-        rows.append(row)
-    known = dict.fromkeys(("mean", "low", "high"), pl.Float64)
-    schema = {"panel": pl.String, "level": pl.String, "x": pl.Float64, **known}
-    return pl.DataFrame(rows, schema=schema).sort("x", maintain_order=True)
+    points = runs.group_by("panel", "level", "x", maintain_order=True).agg(logs=pl.col("value").log())
+    n = points["logs"].list.len().to_numpy()
+    low, high = np.full((2, n.size), np.nan)
+    for size in np.unique(n[n > 1]):
+        of_size = np.flatnonzero(n == size)
+        mean = variance_components(points["logs"].gather(of_size).list.to_array(size).to_numpy(), levels=1).mean
+        low[of_size], high[of_size] = np.exp(mean.low), np.exp(mean.high)
+    return points.select(
+        *("panel", "level", "x"),
+        mean=pl.col("logs").list.mean().exp(),
+        low=pl.Series(low, nan_to_null=True),
+        high=pl.Series(high, nan_to_null=True),
+    ).sort("x", maintain_order=True)
 
 
 # ---- the chart
@@ -296,14 +299,15 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
         base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=encodings["color"]),
         data=pl.concat([data, means], how="diagonal"),
     )
-    heading = [title or _heading(curves, setting)]
-    changes = [f"{text}." for text in _changes(curves, setting)]
-    caption = captions("Scaling curves.", heading, _explain(means, len(names), most), changes)
+    changes = _changes(curves, setting)
+    heading = [title or _heading(curves, setting, changes)]
+    details = [f"{text}." for text in changes]
+    caption = captions("Scaling curves.", heading, _explain(means, len(names), most), details)
     return panels(layers, names, caption, height=_HEIGHT)
 
 
-def _heading(curves: _Curves, setting: str) -> str:
-    return f"{curves.name} changes most with {setting.replace('_', ' ')} for {_changes(curves, setting)[0]}"
+def _heading(curves: _Curves, setting: str, changes: list[str]) -> str:
+    return f"{curves.name} changes most with {setting.replace('_', ' ')} for {changes[0]}"
 
 
 def _changes(curves: _Curves, setting: str) -> list[str]:
