@@ -109,8 +109,8 @@ class Groups:
 
     def either(self, groups: Bools) -> Bools:
         """Return for which comparisons a flag is set for either group."""
-        found: Bools = groups[self.compared].any(axis=-1)
-        return found
+        baseline, candidate = self.compared.T
+        return groups[baseline] | groups[candidate]
 
     def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
         """Return facts about either group of each comparison, with its ``row``; the baseline's come first."""

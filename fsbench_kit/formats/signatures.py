@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Final
 
 from fsbench_kit.formats.word_search import LONG, places_of_words
 
@@ -35,7 +35,7 @@ class Signatures:
     """
 
     def __init__(self, signatures: dict[str, str], flags: re.RegexFlag = re.NOFLAG) -> None:
-        self._signatures = [_signature(word, pattern, flags) for word, pattern in signatures.items()]
+        self._signatures = [_Signature(word, pattern, flags) for word, pattern in signatures.items()]
         self._ignores_case = bool(flags & re.IGNORECASE)
         _WORDS.update(map(str.lower, signatures))
         _places_of_all.cache_clear()
@@ -77,16 +77,26 @@ def _lower(chars: str) -> str:
     return chars.replace("\u0130", "I").lower()
 
 
-class _Signature(NamedTuple):
+class _Signature:
     """A signature: a word in it, the rarest character of the word, its pattern, and the pattern from the word on.
 
-    The last one is ``None`` if nothing precedes the word.
+    The last one is ``None`` if nothing precedes the word. Both are compiled when they are first needed: most texts
+    have words of one format.
     """
 
-    word: str
-    rarest: str
-    whole: re.Pattern[str]
-    rest: re.Pattern[str] | None
+    def __init__(self, word: str, pattern: str, flags: re.RegexFlag) -> None:
+        self.word, self.rarest = word, min(word, key=_FREQUENT.find)
+        self._pattern, self._flags = pattern, flags
+        self._at = _place_of(word, pattern.lower() if flags & re.IGNORECASE else pattern)
+
+    @cached_property
+    def whole(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, self._flags)
+
+    @cached_property
+    def rest(self) -> re.Pattern[str] | None:
+        is_first = _NO_WIDTH.fullmatch(self._pattern, 0, self._at) is not None
+        return None if is_first else re.compile(self._pattern[self._at :], self._flags)
 
     def found(self, chars: str, places: Iterator[int]) -> Iterator[int]:
         """Yield the positions of the signature, given those of its word."""
@@ -111,13 +121,10 @@ _FREQUENT: Final = "ghbmdflcuonsriat,:e. 0"
 """Characters of logs, the most frequent first; all others are rarer."""
 
 
-def _signature(word: str, pattern: str, flags: re.RegexFlag) -> _Signature:
-    found = re.search(
-        rf"(?<!\\)(?:{re.escape(word)}|{re.escape(re.escape(word))})", pattern, flags & re.IGNORECASE
-    )
-    if found is None:
+def _place_of(word: str, pattern: str) -> int:
+    """Return where a word first stands in a pattern."""
+    ways = {word, re.escape(word)}
+    found = [at for way in ways for at in _places(way, pattern) if pattern[at - 1 : at] != "\\"]
+    if not found:
         raise ValueError(f"{word!r} does not stand in {pattern!r}")
-    is_first = _NO_WIDTH.fullmatch(pattern, 0, found.start()) is not None
-    rest = None if is_first else re.compile(pattern[found.start() :], flags)
-    rarest = min(word, key=_FREQUENT.find)
-    return _Signature(word, rarest, re.compile(pattern, flags), rest)
+    return min(found)

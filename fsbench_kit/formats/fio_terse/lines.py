@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, TypeVar
 
@@ -75,17 +75,20 @@ _LAYOUTS: Final[dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]]] 
 }
 """Layout -> the possible fields of a direction, and the directions."""
 
-_LINES: Final = {
-    (layout, fields): re.compile(
+
+@cache
+def _pattern(layout: str, fields: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of the kinds in a line, which may be cut off.
+
+    The rest of a complete line is the description.
+    """
+    return re.compile(
         rf"I{'.' if layout != '2' else ''}(?P<name>.+?)(?P<group>I)(?P<error>[IN])"
         rf"(?P<directions>(?:{_kinds(fields)}){{1,4}})"
         r"(?:(?P<cpu>PPIII)(?:(?P<depths>P{7})(?:(?P<us>P{10})(?:(?P<ms>P{12})"
         r"(?P<disks>(?:.I{7}P)*)(?P<errors>II)?)?)?)?)?(?P<rest>.*)"
     )
-    for layout, (choices, _) in _LAYOUTS.items()
-    for fields in choices
-}
-"""Patterns of the kinds in a line, which may be cut off. The rest of a complete line is the description."""
+
 
 _CUT_DISK: Final = re.compile(r".I{1,7}")
 
@@ -214,7 +217,7 @@ def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
     kinds = "".join(_kind(word.text) for word in words)
     layout = words[0].text
     for names in _LAYOUTS[layout][0]:
-        found = _LINES[layout, names].match(kinds)
+        found = _pattern(layout, names).match(kinds)
         if found is None:
             continue
         found_words = {name: words[slice(*found.span(name))] if found[name] else [] for name in found.groupdict()}

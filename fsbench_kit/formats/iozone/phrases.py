@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from fsbench_kit.formats.iozone import tables, throughput
@@ -171,4 +172,9 @@ _MARK: Final = {
     }.items()
 }
 signatures: Final = Signatures(_MARK)
-STARTS: Final = re.compile("|".join(_MARK.values()))
+
+
+@cache
+def starts() -> re.Pattern[str]:
+    """Return the pattern of what begins a log; it is compiled for the readers of such logs only."""
+    return re.compile("|".join(_MARK.values()))

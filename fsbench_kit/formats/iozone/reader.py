@@ -15,7 +15,7 @@ from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
 from fsbench_kit.formats.iozone.measures import BANDWIDTH, table_measure
-from fsbench_kit.formats.iozone.phrases import AFTER_TESTS, LEXER, NUMBERS, ONCE, OPTIONS, STAGES, STARTS
+from fsbench_kit.formats.iozone.phrases import AFTER_TESTS, LEXER, NUMBERS, ONCE, OPTIONS, STAGES, starts
 from fsbench_kit.formats.iozone.repairs import with_lines
 from fsbench_kit.formats.iozone.tables import TableReader
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
@@ -44,7 +44,7 @@ def parse(text: Text) -> Iterator[Record]:
 def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
     """Yield the lines of each host that pdsh has interleaved, without prefixes, and those without a host."""
     prefixes = {match.start(): match for match in _HOST.finditer(text.chars)}
-    marked = {m["host"] for m in prefixes.values() if STARTS.match(text.chars, m.end())}
+    marked = {m["host"] for m in prefixes.values() if starts().match(text.chars, m.end())}
     if not marked:
         yield None, text
         return

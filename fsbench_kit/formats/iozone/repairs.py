@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from fsbench_kit.formats.iozone.tables import BREAK, GAP, HEADING, S
 from fsbench_kit.formats.text import Edit, Text
 
-_COLLAPSED: Final = re.compile(rf"{HEADING}{GAP}+(?P<numbers>\d{{1,20}}(?:{S}+\d{{1,20}}){{2,}})")
-_ROWS: Final = re.compile(rf"{HEADING}(?P<rows>(?:{S}*\n\s*\d{{1,20}}(?:{S}+\d{{1,20}})*(?={S}*(?:\n|\Z)))+)")
+_COLLAPSED: Final = rf"{HEADING}{GAP}+(?P<numbers>\d{{1,20}}(?:{S}+\d{{1,20}}){{2,}})"
+_ROWS: Final = rf"{HEADING}(?P<rows>(?:{S}*\n\s*\d{{1,20}}(?:{S}+\d{{1,20}})*(?={S}*(?:\n|\Z)))+)"
+
+
+_pattern: Final = cache(re.compile)
+"""Compiles a pattern once, when the first log needs it: these take longer than all others together."""
 
 
 def with_lines(text: Text) -> Text:
@@ -26,7 +31,7 @@ def _collapsed(chars: str) -> Iterator[Edit]:
     All rows have the same number of figures, and are recognized by their sizes: the record size is a power of two,
     at most the file size, and the pairs are ascending.
     """
-    for match in _COLLAPSED.finditer(chars):
+    for match in _pattern(_COLLAPSED).finditer(chars):
         numbers = list(re.finditer(r"\d+", match["numbers"]))
         columns = len(re.findall(r"[a-z]+", match["names"]))
         pairs = [(int(one[0]), int(other[0])) for one, other in pairwise(numbers)]
@@ -43,7 +48,7 @@ def _broken(chars: str) -> Iterator[Edit]:
 
     Rows are joined only up to the number of figures in the rows that were not wrapped.
     """
-    for match in _ROWS.finditer(chars):
+    for match in _pattern(_ROWS).finditer(chars):
         rows: list[list[re.Match[str]]] = []
         for line in re.finditer(r"\d[\d\s]*?(?=\s*(?:\n|\Z))", match["rows"]):
             sizes = _sizes(line)
