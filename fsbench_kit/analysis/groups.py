@@ -110,7 +110,8 @@ class Groups:
     def either(self, groups: Bools) -> Bools:
         """Return for which comparisons a flag is set for either group."""
         baseline, candidate = self.compared.T
-        return groups[baseline] | groups[candidate]
+        found: Bools = groups[baseline] | groups[candidate]
+        return found
 
     def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
         """Return facts about either group of each comparison, with its ``row``; the baseline's come first."""
