@@ -13,6 +13,7 @@ nothing is forked.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import gc
 import json
@@ -21,6 +22,7 @@ import runpy
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
@@ -111,6 +113,17 @@ def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -
     sys.argv = [LAUNCHER, *arguments]
     sys.path[0] = folder
     runpy.run_module(LAUNCHER, run_name="__main__", alter_sys=True)
+    _leave()
+
+
+def _leave() -> None:
+    """End as an interpreter does, except that what is loaded is not freed piece by piece, which takes 0.3 s."""
+    threading._shutdown()  # type: ignore[attr-defined]  # as multiprocessing ends what it forks
+    atexit._run_exitfuncs()
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None:
+            stream.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,11 @@ class ForkedKernelManager(AsyncKernelManager):
             self.provisioner = _ForkedProvisioner(kernel_spec=self.kernel_spec, parent=self)
         return await super()._async_pre_start_kernel(**options)
 
+    async def _async_finish_shutdown(
+        self, waittime: float | None = None, pollinterval: float = 0.01, restart: bool = False
+    ) -> None:
+        await super()._async_finish_shutdown(waittime, pollinterval, restart)
+
 
 class _ForkedProvisioner(LocalProvisioner):
     """Forks kernels of this Python; starts others as usual."""

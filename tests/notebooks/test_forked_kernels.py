@@ -118,6 +118,24 @@ def test_a_forked_kernel_that_dies_is_reported(run: Run) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["python3", "ordinary"])
+def test_what_a_notebook_leaves_for_its_end_is_done(kernel: str, run: Run, tmp_path: Path) -> None:
+    code = (
+        "import atexit, multiprocessing.util, pathlib, tempfile, threading, time\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def late(name, seconds=0, sleep=time.sleep, Path=pathlib.Path): sleep(seconds); Path(name).touch()\n"
+        "atexit.register(late, 'registered.here')\n"
+        "threading.Thread(target=late, args=['thread.here', 1]).start()\n"
+        "pool = ThreadPoolExecutor(1); pool.submit(late, 'first.here', 1); pool.submit(late, 'second.here', 1)\n"
+        "multiprocessing.util.Finalize(None, late, ['finalized.here'], exitpriority=1)\n"
+        "folder = tempfile.TemporaryDirectory(dir='.', suffix='.here')\n"
+    )
+    assert run(kernel, left=code)["left"].status == "ok"
+    left = ["finalized.here", "first.here", "registered.here", "second.here", "thread.here"]
+    assert sorted(path.name for path in tmp_path.glob("*.here")) == left
+
+
+@pytest.mark.slow
 def test_without_a_server_kernels_are_ordinary_ones(run: Run, tmp_path: Path) -> None:
     ran = run(killed="import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)")
     assert ran["killed"].error is not None
