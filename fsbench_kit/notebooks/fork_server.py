@@ -32,6 +32,7 @@ from typing import Final, NamedTuple
 LAUNCHER: Final = "ipykernel_launcher"
 LOADED: Final = (
     "ipykernel.kernelapp",
+    "ipykernel.debugger",  # which every kernel loads
     "ipykernel.zmqshell",
     "altair",
     "numpy.ma",

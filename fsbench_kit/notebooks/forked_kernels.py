@@ -130,6 +130,14 @@ def _server() -> socket.socket | None:
         return _SERVER[0]
 
 
+_ENVIRONMENT: Final = {
+    # BLAS would start threads when it is loaded.
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    # A kernel's debugger would warn that it cannot enter Python's own modules.
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
+
+
 @contextmanager
 def server() -> Iterator[socket.socket | None]:
     """Start a server, and yield the connection to it; ``None`` where nothing can be forked."""
@@ -142,8 +150,7 @@ def server() -> Iterator[socket.socket | None]:
             [sys.executable, "-m", SERVER, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
-            # BLAS would start threads when it is loaded.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            env={**os.environ, **_ENVIRONMENT},
             start_new_session=True,
         )
     with process, ours:  # the server ends when all connections are closed
