@@ -99,7 +99,8 @@ class NameTemplate:
     Parameters
     ----------
     text
-        A template such as ``{filesystem}/{workload}_run{round}.json``. ``{}`` matches anything.
+        A template such as ``{filesystem}/{workload}_run{round}.json``. ``{}`` matches anything. A template without
+        an ending, ``run{round}``, matches names with any of the usual ones.
 
     Raises
     ------
@@ -127,6 +128,7 @@ class NameTemplate:
             raise RequestError(f"{text}: {what}", hint=_HOW)
         self.keys = [key for key in keys if key]
         self._folders = text.count("/")
+        self._has_ending = re.search(r"\.[A-Za-z]\w*$", text) is not None
         typed = re.sub(r"\{([^{}]*)\}", lambda found: f"{{{found[1]}:{_form(found[1]).name}}}", text)
         forms = {
             form.name: parse.with_pattern(form.pattern)(partial(form.read)) for form in (_ANY, *_FORMS.values())
@@ -141,12 +143,19 @@ class NameTemplate:
 
     def read(self, path: PurePath) -> Named | None:
         """Return what a name says, with as many folders as the template has; ``None`` if it does not fit."""
-        found = self._parser.parse("/".join(path.parts[-1 - self._folders :]))
+        name = "/".join(path.parts[-1 - self._folders :])
+        found = None if self._has_ending else self._parser.parse(_ENDING.sub("", name))
+        found = found or self._parser.parse(name)
         return None if found is None else _named(found.named)
 
 
 _HOW: Final = 'Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
 _KEY: Final = re.compile(r"[A-Za-z][\w.-]*")
+_ENDING: Final = re.compile(
+    r"\.(?:txt|log|out|json|csv|dat|html?|md|results?|fio|bonnie|iozone|sysbench)(?:\.(?:gz|bz2|xz|zst))?$",
+    re.IGNORECASE,
+)
+"""The usual endings of logs."""
 
 
 def _may_say(path: str) -> bool:

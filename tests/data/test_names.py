@@ -82,6 +82,13 @@ XFS, EXT4 = {"filesystem": "xfs"}, {"filesystem": "ext4"}
         ("{filesystem}_direct{direct}.json", "xfs_direct0.json", {**XFS, "direct": "false"}),
         ("{filesystem}_{round}.json", "xfs_final.json", None),
         ("{filesystem}_{block_size}.json", "xfs_small.json", None),
+        # without an ending
+        ("{filesystem}/{} run {round}", "xfs/randrw_4k run 1.json", {**XFS, "round": 1}),
+        ("{host}.{filesystem}", "db.xfs.log.gz", {"host": "db", **XFS}),
+        ("{filesystem}-{kernel}", "xfs-6.12.LOG", {"kernel": "6.12", **XFS}),
+        ("{filesystem}-{kernel}", "xfs-6.12", {"kernel": "6.12", **XFS}),
+        ("{host}", "db.local", {"host": "db.local"}),
+        ("{filesystem}/run{round}", "xfs.json/run3", {"filesystem": "xfs.json", "round": 3}),
     ],
 )
 def test_templates(template: str, name: str, said: dict[str, str | int] | None) -> None:
