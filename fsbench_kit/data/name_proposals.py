@@ -52,8 +52,9 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
 def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
     """Propose a template as `proposed` does, or several where names follow several patterns, such as one per tool.
 
-    Each of several reads a known key, and together they fit most names. Those with more keys come first, as the
-    first that fits a name counts. A word such as ``name1`` means the same in all of them.
+    Each of several reads a known key, and together they fit most names; if folders alone say something, they say
+    more than these. Those with more keys come first, as the first that fits a name counts. A word such as
+    ``name1`` means the same in all of them.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
     """
     files = list(paths)
     one = proposed(files)
-    if one is not None and not one.others:
+    if one is not None and not one.others and not one.template.endswith(_ANY_FILE):
         return [one]
     kinds: dict[tuple[str, ...], list[PurePath]] = defaultdict(list)
     for path in files:
@@ -77,9 +78,21 @@ def proposed_for_each(paths: Iterable[PurePath]) -> list[Proposal]:
     others = [path.name for pattern, kind in kinds.items() if pattern not in found for path in kind]
     if len(found) < 2 or 2 * len(others) >= len(files):
         return [] if one is None else [one]
+    if one is not None and one.template.endswith(_ANY_FILE) and not _say_more(found.values(), one):
+        return [one]
     in_order = sorted(found, key=len, reverse=True)
     first, *more = _with_common_words([(found[pattern], kinds[pattern]) for pattern in in_order])
     return [first._replace(others=[*first.others, *others]), *more]
+
+
+_ANY_FILE: Final = "/{}"
+"""The end of a template that only reads folders."""
+
+
+def _say_more(found: Iterable[Proposal], one: Proposal) -> bool:
+    """Whether each of several templates has the keys of another one, and some have more."""
+    keys, *own = (set(proposal.examples[0][1]) for proposal in (one, *found))
+    return all(keys <= of_one for of_one in own) and any(keys < of_one for of_one in own)
 
 
 def _with_common_words(found: Iterable[tuple[Proposal, Iterable[PurePath]]]) -> Iterator[Proposal]:
@@ -119,7 +132,7 @@ def _of_folders(files: Sequence[PurePath]) -> Proposal | None:
         return None
     file_of = {name: file for folder, file in first.items() for name, _ in found.examples if folder.endswith(name)}
     examples = [(f"{name}/{file_of[name]}", said) for name, said in found.examples]
-    return Proposal(f"{found.template}/{{}}", examples, [f"{name}/" for name in found.others])
+    return Proposal(f"{found.template}{_ANY_FILE}", examples, [f"{name}/" for name in found.others])
 
 
 def _telling(files: Sequence[PurePath], folders: int) -> int:

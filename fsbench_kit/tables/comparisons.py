@@ -268,8 +268,22 @@ def _ratio_text(row: Mapping[str, Any]) -> str:
 def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.is_empty():
         return "There is nothing to compare."
-    same = cell_label(rows.row(0, named=True), [n for n in CELL if n not in names and n != "scope"])
-    return f"{one_line(str(rows['factor'][0])).replace('_', ' ').capitalize()} compared ({same})"
+    factor = one_line(str(rows["factor"][0])).replace("_", " ").capitalize()
+    common = _in_common(rows, [name for name in CELL if name not in names and name != "scope"])
+    return f"{factor} compared ({common})" if common else f"{factor} compared"
+
+
+def _in_common(rows: pl.DataFrame, names: Sequence[str]) -> str:
+    """Name what all cells have in common, and then what only those of one tool, or of one study, do."""
+    of_all = [name for name in names if rows[name].n_unique() == 1]
+    of_some = [name for name in names if name not in of_all]
+    whose = [name for name in ("study", "tool") if rows[name].n_unique() > 1]
+    labels = [cell_label(rows.row(0, named=True), of_all)]
+    for part in rows.partition_by("study", "tool", maintain_order=True) if of_some else ():
+        first = part.row(0, named=True)
+        if label := cell_label(first, of_some):
+            labels.append(f"{cell_label(first, whose)}: {label}")
+    return "; ".join(filter(None, labels))
 
 
 def _ratio_head(rows: pl.DataFrame) -> str:

@@ -319,6 +319,27 @@ def test_each_of_two_patterns_has_a_template(tmp_path: Path, number: int) -> Non
 
 
 @pytest.mark.parametrize(
+    ("files", "templates"),
+    [
+        (["fio.json", "iozone.log", "bonnie.txt"], ["{filesystem}/{}"]),  # which say no more than their folders
+        (
+            ["fio rw 1.out", "fio rw 2.out", "iozone 64k 1.txt", "iozone 64k 2.txt"],
+            ["{filesystem}/fio rw {round}.out", "{filesystem}/iozone 64k {round}.txt"],
+        ),
+        (
+            ["fio.json", "iozone_1.log", "iozone_2.log"],
+            ["{filesystem}/iozone_{round}.log", "{filesystem}/fio.json"],
+        ),
+    ],
+)
+def test_the_same_names_in_several_folders_are_read_if_they_say_more(
+    files: list[str], templates: list[str]
+) -> None:
+    names = [f"{filesystem}/{file}" for filesystem in ("ext4", "xfs") for file in files]
+    assert [found.template for found in proposed_for_each(map(Name, names))] == templates
+
+
+@pytest.mark.parametrize(
     ("of_logs", "of_folders"),
     [
         ("alpha", "{name2}/{name1}_run{round}.txt"),

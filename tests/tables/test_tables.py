@@ -109,6 +109,20 @@ def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> Non
     )
 
 
+def test_what_the_rows_of_one_tool_share_is_said_of_it_alone(comparison: Compare) -> None:
+    of_iozone = {"tool": "iozone", "pattern": None, "block_size": 65536, "threads": None, "iodepth": None}
+    rows = comparison({}, {"operation": "read"}, of_iozone)
+    assert tables.comparison_table(rows).caption == (
+        "Filesystem compared (quick, file size 1 GiB; fio: randwrite, block size 4 KiB, threads 1, iodepth 8; "
+        "iozone: block size 64 KiB)"
+    )
+    several = comparison(of_iozone, {"study": "another"})
+    assert tables.comparison_table(several).caption == (
+        "Filesystem compared (write, file size 1 GiB; "
+        "another, fio: randwrite, block size 4 KiB, threads 1, iodepth 8; quick, iozone: block size 64 KiB)"
+    )
+
+
 def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare) -> None:
     (row,) = tables.comparison_table(comparison(SINGLE)).groups[0].rows
     assert _plain(row[2]) == "1.97 (break-even CV 25 %)"
