@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.model.conditions import CONDITIONS
+from fsbench_kit.model.order import in_order
+from fsbench_kit.model.units import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -318,6 +320,21 @@ _OF_REPORTS: Final = re.compile(
     r"|sysbench\.(report-\w+|debug|verbosity|histogram|percentile)|iozone\.-[bRE]"
 )
 """Options that name, place or format a tool's reports and do not affect its work."""
+
+
+_IN_BYTES: Final = frozenset({"block_size", "file_size", "total_size", "memory", "memory_limit"})
+
+
+def setting_texts(key: str, values: Iterable[str]) -> list[str]:
+    """Write values of a setting for people: in natural order, and bytes as the largest unit that keeps them exact.
+
+    Examples
+    --------
+    >>> setting_texts("block_size", ["16384", "4096", "1536"]), setting_texts("threads", ["16", "2"])
+    (['1536 B', '4 KiB', '16 KiB'], ['2', '16'])
+    """
+    is_size = key in _IN_BYTES
+    return [size_text(int(value)) if is_size and value.isdecimal() else value for value in in_order(values)]
 
 
 def setting_kind(key: str) -> SettingKind:

@@ -11,9 +11,8 @@ from fsbench_kit.analysis import settings
 from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.errors import check_given
-from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import setting_kind
-from fsbench_kit.tables.cells import SIZES
+from fsbench_kit.model.order import in_order
+from fsbench_kit.model.vocabulary import setting_kind, setting_texts
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import NOTHING, counted, listed, message, one_line, text_of
 from fsbench_kit.tables.provenance import versions
@@ -134,9 +133,11 @@ def runs_table(dataset: Dataset | LazyDataset) -> Table:
             (pl.col("status") != "ok").sum().alias("not_ok"),
             pl.col("figures").sum(),
         )
-        .sort("study", "tool", "filesystem", nulls_last=True, maintain_order=True)
         .collect(engine="streaming")
     )
+    known = in_order(rows["tool_version"].drop_nulls())
+    age = pl.col("tool_version").replace_strict(known, range(len(known)), default=None, return_dtype=pl.Int64)
+    rows = rows.sort("study", "tool", "filesystem", age, nulls_last=True, maintain_order=True)
     caption = f"{counted(int(rows['runs'].sum()), 'run')}, {counted(int(rows['figures'].sum()), 'figure')}"
     return table(rows, caption, heads={"not_ok": "failed or partial", "tool_version": "version"})
 
@@ -199,11 +200,7 @@ def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
 
 
 def _setting_text(setting: Mapping[str, str]) -> str:
-    """Print a setting's values, sizes for people where they are whole numbers of bytes."""
-    if setting["key"] not in (*SIZES, "memory", "total_size"):
-        return setting["value"]
-    values = setting["value"].split("; ")
-    return "; ".join(humanise(float(value), "B") if value.isdecimal() else value for value in values)
+    return "; ".join(setting_texts(setting["key"], setting["value"].split("; ")))
 
 
 def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:

@@ -198,6 +198,26 @@ def test_settings_that_were_averaged_over_are_named() -> None:
     assert row["verdict"] == "not comparable"
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "said"),
+    [
+        ("memory_limit", ("8589934592", "1000"), "memory_limit differs: 8 GiB against 1000 B."),
+        ("nr_requests", ("64", "128"), "nr_requests differs: 64 against 128."),  # which are no bytes
+        (
+            "memory_limit",
+            ("1073741824", "536870912", "34359738368"),
+            "memory_limit is not balanced: 512 MiB in 1 of 2 runs against 0 of 2, "
+            "1 GiB in 1 of 2 runs against 0 of 2, 32 GiB in 0 of 2 runs against 2 of 2.",
+        ),
+    ],
+)
+def test_settings_are_named_in_natural_order_and_with_units(key: str, values: Sequence[str], said: str) -> None:
+    *own, other = values
+    one, another = (_rates(rate, filesystem="ext4", settings={key: own[rate % len(own)]}) for rate in (100, 101))
+    row = _row(one + another, _rates(100, 101, filesystem="xfs", settings={key: other}))
+    assert said in row["footnotes"]  # type: ignore[operator]
+
+
 def test_runs_without_rounds_are_two_samples() -> None:
     row = _row(_rates(100, 110, 90, filesystem="ext4"), _rates(101, 111, 91, filesystem="xfs"))
     assert row["n_pairs"] is None

@@ -708,6 +708,10 @@ def test_contents_in_a_sentence(dataset: fsb.Dataset) -> None:
 def test_runs_and_figures_are_counted(dataset: fsb.Dataset) -> None:
     rows = tables.runs_table(dataset).groups[0].rows
     assert [row[-4:] for row in rows] == [("ext4", "1", "0", "3"), ("xfs", "1", "0", "3")]
+    versions = ["10.1", None, "9.2", "9.10"]
+    runs = pl.concat([dataset.runs[:1].with_columns(tool_version=pl.lit(each, pl.String)) for each in versions])
+    of_versions = tables.runs_table(replace(dataset, runs=runs)).frame()
+    assert of_versions["version"].to_list() == ["9.2", "9.10", "10.1", "–"]
     figures = {row[2]: row[4] for row in tables.figures_table(dataset).groups[0].rows}
     assert figures == {"file_rate": "2", "elapsed": "4"}
 

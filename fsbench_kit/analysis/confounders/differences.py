@@ -10,12 +10,25 @@ from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
 from fsbench_kit.analysis.design import OTHER, Design
 from fsbench_kit.analysis.facts import counted, facts, is_default
 from fsbench_kit.analysis.groups import ROLES
-from fsbench_kit.analysis.settings import NOT_KNOWN
+from fsbench_kit.analysis.settings import NOT_KNOWN, number
 from fsbench_kit.data.labelled import GROUP
+from fsbench_kit.model.vocabulary import setting_texts
 
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """Settings that count as absent in a group that does not mention them."""
 
+
+def _in_words(values: pl.Expr | str) -> pl.Expr:
+    """Write the values of settings, which are joined, for people."""
+
+    def text(row: dict[str, str]) -> str:
+        return _BETWEEN.join(setting_texts(row["key"], row["values"].split(_BETWEEN)))
+
+    of_each = pl.col(values) if isinstance(values, str) else values
+    return pl.struct("key", values=of_each).map_elements(text, return_dtype=pl.String)
+
+
+_BETWEEN: Final = " | "
 
 DIFFERS: Final = "{} differs: {} against {}."
 """The sentence about a setting that has one value in each group."""
@@ -33,7 +46,7 @@ def _mismatch(design: Design) -> pl.DataFrame:
         .filter(known, first != second, counted(design.factor))
         .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
-        .select("pair", text=pl.format(DIFFERS, "key", first, second))
+        .select("pair", text=pl.format(DIFFERS, "key", _in_words(first), _in_words(second)))
     )
 
 
@@ -60,7 +73,7 @@ def _side_by_side(design: Design) -> pl.DataFrame:
     return pl.concat([of_all.join(of_some, on="pair", how="anti"), beside])
 
 
-_LISTED: Final = pl.col("values").list.join(" | ")
+_LISTED: Final = pl.col("values").list.join(_BETWEEN)
 
 
 @confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
@@ -72,17 +85,21 @@ def _of_groups(design: Design) -> pl.DataFrame:
         design.members.select("set", "run_id")
         .join(design.of(lambda dataset: dataset.runs.select("run_id", "filesystem")), on="run_id")
         .group_by("set")
-        .agg(value=pl.col("filesystem").drop_nulls().unique().sort().str.join(" | "))
+        .agg(value=pl.col("filesystem").drop_nulls().unique().sort().str.join(_BETWEEN))
         .select("set", key=pl.lit("filesystem"), kind=pl.lit("name"), value="value")
     )
-    known = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    known = design.settings.select("set", "key", "kind", value=_LISTED)
     differs = pl.col("value") != pl.col(f"value{OTHER}")
     return (
         design.beside(pl.concat([filesystems, known]), "key", "kind")
         .filter(differs, ~counted(GROUP))
         .sort("pair", "kind", "key")
         .group_by("pair", maintain_order=True)
-        .agg(pl.format("{} ({} against {})", "key", "value", f"value{OTHER}").str.join(", ").alias("text"))
+        .agg(
+            pl.format("{} ({} against {})", "key", _in_words("value"), _in_words(f"value{OTHER}"))
+            .str.join(", ")
+            .alias("text")
+        )
         .select("pair", text=pl.format("The groups differ in {}.", "text"))
     )
 
@@ -126,9 +143,9 @@ def _mixed(design: Design) -> pl.DataFrame:
 
 def _shares(mixes: pl.DataFrame) -> pl.DataFrame:
     """Describe for each setting how many runs of either group have which value."""
-    share = pl.format("{} in {} of {} runs against {} of {}", "value", "a", "n_a", "b", "n_b")
+    share = pl.format("{} in {} of {} runs against {} of {}", _in_words("value"), "a", "n_a", "b", "n_b")
     return (
-        mixes.sort("pair", "key", "value")
+        mixes.sort("pair", "key", number("value"), "value")
         .group_by("pair", "key", maintain_order=True)
         .agg(
             shares=share.head(_MOST).str.join(", ")
@@ -167,7 +184,7 @@ def _known_of_one(design: Design) -> pl.DataFrame:
     return (
         alone.sort("role", "key")
         .group_by("pair", "role", maintain_order=True)
-        .agg(known=pl.format("{} ({})", "key", "value").str.join(", "))
+        .agg(known=pl.format("{} ({})", "key", _in_words("value")).str.join(", "))
         .join(levels, on=["pair", "role"], maintain_order="left")
         .select_seq("pair", text=pl.format("Known of {} only: {}.", "level", "known"))
     )
@@ -190,8 +207,8 @@ def _own_options(design: Design) -> pl.DataFrame:
             text=pl.format(
                 "{}: {} against {}, which come with the {}.",
                 "key",
-                "value",
-                f"value{OTHER}",
+                _in_words("value"),
+                _in_words(f"value{OTHER}"),
                 pl.lit(design.factor),
             ),
         )
