@@ -711,7 +711,7 @@ def test_runs_and_figures_are_counted(dataset: fsb.Dataset) -> None:
     versions = ["10.1", None, "9.2", "9.10"]
     runs = pl.concat([dataset.runs[:1].with_columns(tool_version=pl.lit(each, pl.String)) for each in versions])
     of_versions = tables.runs_table(replace(dataset, runs=runs)).frame()
-    assert of_versions["version"].to_list() == ["9.2", "9.10", "10.1", "–"]
+    assert of_versions["version"].to_list() == ["9.2", "9.10", "10.1", None]
     figures = {row[2]: row[4] for row in tables.figures_table(dataset).groups[0].rows}
     assert figures == {"file_rate": "2", "elapsed": "4"}
 
