@@ -291,8 +291,8 @@ def _left_out(groups: Groups, absent: pl.DataFrame, remarks: Remarks, one: str, 
         return
     counts = absent.group_by(_GROUP).agg(absent=pl.col("run_id").n_unique())
     of_groups = groups.table.join(counts, on=_GROUP, nulls_equal=True)
-    of_one = pl.when(pl.col("absent") == 1).then(pl.format(one, "level"))
-    notes = of_groups.select("group", text=of_one.otherwise(pl.format(several, "absent", "level")))
+    of_one = pl.when(pl.col("absent") == 1).then(pl.format(one, groups.called()))
+    notes = of_groups.select("group", text=of_one.otherwise(pl.format(several, "absent", groups.called())))
     rows = groups.of_rows(notes)
     remarks.note(rows["row"], rows["text"])
 

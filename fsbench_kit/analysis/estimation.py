@@ -127,7 +127,7 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
     )
     alike = pl.col("each") & (pl.len() == 2).over("row") & (pl.col("runs").n_unique() == 1).over("row")
     figure = pl.when("each").then(pl.lit("Each figure")).otherwise(pl.lit("A figure"))
-    whose = pl.when(alike).then(figure).otherwise(pl.format("{} of {}", figure, "level"))
+    whose = pl.when(alike).then(figure).otherwise(pl.format("{} of {}", figure, groups.called()))
     sentence = pl.format("{} is the mean of {} runs; their spread is not known.", whose, "runs")
     notes = groups.of_rows(numbers).select("row", text=sentence).unique(maintain_order=True)
     found.remarks.note(notes["row"], notes["text"])

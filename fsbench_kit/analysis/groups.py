@@ -59,6 +59,8 @@ class Groups:
         Measurements of warm-ups and the like, with the number of the ``group`` from which they are left out.
     varied
         The columns of a cell in which measurements differ, and host and launch if they do.
+    factor
+        What the levels are levels of; ``None`` if the caller named the groups.
     """
 
     measurements: pl.DataFrame
@@ -68,6 +70,7 @@ class Groups:
     pairs: pl.DataFrame
     before: pl.DataFrame
     varied: frozenset[str]
+    factor: str | None
 
     def of(self, role: Role, *columns: str) -> pl.DataFrame:
         """Return the row of one group of each comparison, or some of its columns."""
@@ -78,6 +81,14 @@ class Groups:
     def first(self) -> Ints:
         """The index in `order` at which each group begins."""
         return _first(self.table["n"].to_numpy())
+
+    def called(self) -> pl.Expr:
+        """Name a ``level`` within a sentence, a bare number by its factor as well: ``threads 8``."""
+        level = pl.col("level")
+        if self.factor is None:
+            return level
+        bare = level.str.contains(r"^\d")
+        return pl.when(bare).then(pl.format(f"{self.factor.replace('_', ' ')} {{}}", level)).otherwise(level)
 
     @cached_property
     def compared(self) -> Ints:
@@ -366,7 +377,7 @@ def groups_of(
         before = measurements.filter(UNMEASURED).join(
             table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
         )
-    return Groups(in_groups, run, order, table, pairs, before, varied)
+    return Groups(in_groups, run, order, table, pairs, before, varied, factor)
 
 
 def _varied(measurements: pl.DataFrame, keys: Sequence[str] = ()) -> frozenset[str]:
@@ -490,7 +501,7 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     table = _described(measurements, run, order, n, CELL)
     both = {role: np.arange(place, table.height, 2) for place, role in enumerate(ROLES)}
     varied = _varied(measurements)
-    return Groups(measurements, run, order, table, pl.DataFrame(both), measurements.clear(), varied)
+    return Groups(measurements, run, order, table, pl.DataFrame(both), measurements.clear(), varied, factor=None)
 
 
 def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:

@@ -43,7 +43,7 @@ def look(groups: Groups, found: Estimates) -> Bools:
         rows, roles = np.nonzero(which[of_rows])
         if rows.size:
             levels = groups.table["level"][of_rows[rows, roles]].to_frame()
-            found.remarks.note(rows, levels.select_seq(pl.format(sentence, "level")).to_series())
+            found.remarks.note(rows, levels.select_seq(pl.format(sentence, groups.called())).to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
     return groups.either(bimodal)
 

@@ -198,6 +198,16 @@ def test_settings_that_were_averaged_over_are_named() -> None:
     assert row["verdict"] == "not comparable"
 
 
+def test_a_bare_number_is_named_with_its_factor() -> None:
+    runs = [
+        _rates(*rates, filesystem="xfs", settings={"nr_requests": depth, **own})
+        for depth, rates, own in (("64", (100, 300), {"kernel": "6.1"}), ("128", (100, 101), {}))
+    ]
+    row = _row(*runs, factor="nr_requests")
+    assert (row["baseline"], row["level"]) == ("64", "128")
+    assert "Known of nr requests 64 only: kernel (6.1)." in row["footnotes"]  # type: ignore[operator]
+
+
 @pytest.mark.parametrize(
     ("key", "values", "said"),
     [

@@ -186,7 +186,7 @@ def _known_of_one(design: Design) -> pl.DataFrame:
         .group_by("pair", "role", maintain_order=True)
         .agg(known=pl.format("{} ({})", "key", _in_words("value")).str.join(", "))
         .join(levels, on=["pair", "role"], maintain_order="left")
-        .select_seq("pair", text=pl.format("Known of {} only: {}.", "level", "known"))
+        .select_seq("pair", text=pl.format("Known of {} only: {}.", design.groups.called(), "known"))
     )
 
 

@@ -23,7 +23,7 @@ def _idle(design: Design) -> pl.DataFrame:
         return NOTHING
     idle = idle.unique("run_id", keep="last", maintain_order=True)
     found = design.members.join(idle, on="run_id").sort("set", "run_id")
-    return design.of_pairs(found.select("set", text=pl.format("{}: {}", "level", "message")))
+    return design.of_pairs(found.select("set", text=pl.format("{}: {}", design.groups.called(), "message")))
 
 
 def _idle_threads(dataset: Dataset) -> pl.DataFrame:

@@ -31,10 +31,11 @@ def _unequal_work(design: Design) -> pl.DataFrame:
         .filter(pl.col("alike") == 1)
     )
     unequal = design.beside(works).filter(pl.col("by_itself") != pl.col(f"by_itself{OTHER}"))["pair"]
+    named = design.groups.called()
     sentences = [
         f"{level} {'completed its work' if by_itself else 'was stopped by its time limit'}: "
         f"{humanise(done, 'B')} in {duration:.0f} s."
-        for level, done, duration, by_itself in works.select("level", "bytes", "duration", "by_itself").rows()
+        for level, done, duration, by_itself in works.select(named, "bytes", "duration", "by_itself").rows()
     ]
     of_sets = works.select("set", text=pl.Series(sentences, dtype=pl.String))
     return design.of_pairs(of_sets).filter(pl.col("pair").is_in(unequal.implode()))
@@ -84,7 +85,7 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
     sentences = [
         f"{level}: {100 * share:.0f} % of a request's time was spent in its submission; "
         "compare the total latency instead."
-        for level, share in shares.select("level", "submission").rows()
+        for level, share in shares.select(design.groups.called(), "submission").rows()
     ]
     return design.groups.of_rows(shares.select("group", text=pl.Series(sentences, dtype=pl.String)))
 
