@@ -32,6 +32,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
         for name in settings.CELL
         if name != "statistic"
     },
+    "factor": pl.String,
     "level": pl.String,
     "curve": pl.String,
     "runs": pl.Int64,
@@ -81,6 +82,7 @@ def curves(
         raise RequestError(f"{metric!r} is not a latency", hint=known_instead(metric, METRICS))
     wanted = [metric] if metric is not None else list(METRICS)
     cells = settings.operations(dataset, factor).filter(~UNMEASURED, status="ok")
+    cells = cells.with_columns(factor=pl.lit(factor))
     if cells.is_empty():
         raise no_factor(dataset, factor)
     bins = _of_widest_scope(

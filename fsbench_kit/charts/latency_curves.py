@@ -22,7 +22,7 @@ from fsbench_kit.charts.style import (
 )
 from fsbench_kit.model.errors import check_given
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables import cell_names, counted, ordered
+from fsbench_kit.tables import cell_names, counted, level_name, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -165,6 +165,7 @@ def _data(curves: pl.DataFrame) -> pl.DataFrame:
     ]
     return rows.select(
         pl.Series("panel", cell_names(rows), pl.String),
+        "factor",
         one_lines(rows["level"]),
         "curve",
         "runs",
@@ -192,12 +193,14 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
     times: list[str] = []
     spans: dict[str, list[float]] = {}
     at_rank = cell.filter((shares - rank).abs() < _SAME)
-    for (level,), rows in at_rank.group_by("level", maintain_order=True):
-        ends = spans[str(level)] = rows["high"].drop_nulls().sort()[[0, -1]].to_list()
+    for (factor, value), rows in at_rank.group_by("factor", "level", maintain_order=True):
+        level = level_name(str(value), str(factor))
+        whose = f"{'on' if level == value else 'with'} {level}"
+        ends = spans[whose] = rows["high"].drop_nulls().sort()[[0, -1]].to_list()
         low, high = map(_time, ends)
         runs = rows["runs"].sum()
         span = low if low == high else f"{low} to {high}"
-        times.append(f"{span} on {level} ({counted(int(runs), 'run')})")
+        times.append(f"{span} {whose} ({counted(int(runs), 'run')})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
     runs_are_known = at_rank["curve"].n_unique() > len(spans) and at_rank["high"].null_count() == 0
     apart = _apart(spans) if runs_are_known else ""
@@ -209,7 +212,7 @@ def _apart(spans: Mapping[str, list[float]]) -> str:
     if len(spans) != 2:
         return ""
     faster, slower = sorted(spans, key=lambda level: spans[level][0])
-    return f": every run on {faster} was faster" if spans[faster][1] < spans[slower][0] else ": the runs overlap"
+    return f": every run {faster} was faster" if spans[faster][1] < spans[slower][0] else ": the runs overlap"
 
 
 def _time(seconds: float) -> str:
@@ -222,7 +225,7 @@ def _share(rank: float) -> str:
 
 def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
     names = every["panel"].unique(maintain_order=True).to_list()
-    data = every.filter(pl.col("panel").is_in(names[:most]))
+    data = every.filter(pl.col("panel").is_in(names[:most])).drop("factor")  # which sentences alone name
     encodings = distinguished(data["level"], symbolType="stroke", symbolStrokeWidth=2)
     middle = _middle(data)
     data = _thinned(data, MOST_ROWS - middle.height)

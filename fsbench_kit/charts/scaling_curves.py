@@ -29,7 +29,7 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.stats import variance_components
-from fsbench_kit.tables import CELL, cell_names, cell_text, metric_text, ordered, ratio_text
+from fsbench_kit.tables import CELL, cell_names, cell_text, level_name, metric_text, ordered, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,6 +53,7 @@ class _Curves(NamedTuple):
 
     name: str
     unit: str
+    factor: str
     runs: pl.DataFrame
 
 
@@ -142,7 +143,9 @@ def cpu_cost(
         )
     amount, name = _WORK[varied["metric"][0]]
     varied = varied.with_columns(value=pl.col("cpu") / pl.col("value") * amount)
-    return _drawn(_Curves(f"Processor time per {name}", "s", _named(varied, setting)), setting, most, title)
+    return _drawn(
+        _Curves(f"Processor time per {name}", "s", factor, _named(varied, setting)), setting, most, title
+    )
 
 
 def varied_settings(dataset: Dataset, factor: str = "filesystem") -> list[str]:
@@ -194,7 +197,7 @@ def _throughput(dataset: Dataset, setting: str, metric: str | None, factor: str)
         )
     first = varied.row(0, named=True)
     name = metric_text(first["metric"], first["statistic"])
-    return _Curves(name, METRICS[first["metric"]].unit, _named(varied, setting))
+    return _Curves(name, METRICS[first["metric"]].unit, factor, _named(varied, setting))
 
 
 def _measured(dataset: Dataset, factor: str) -> pl.DataFrame:
@@ -321,7 +324,8 @@ def _changes(curves: _Curves, setting: str) -> list[str]:
         )
         growth = math.log(last["mean"] / first["mean"])
         times = f"{ratio_text(math.exp(abs(growth)))} times {'as much' if growth >= 0 else 'less'}"
-        cell = level if panel == curves.name else f"{level}, {panel}"  # an only cell is named after the metric
+        name = level_name(str(level), curves.factor)
+        cell = name if panel == curves.name else f"{name}, {panel}"  # an only cell is named after the metric
         found.append((abs(growth), f"{cell}: from {ends}, {times}"))
     return [text for _, text in sorted(found, key=lambda change: -change[0])]
 

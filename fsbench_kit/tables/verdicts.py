@@ -208,11 +208,19 @@ def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     >>> names_of({"level": "6.12", "baseline": "6.1", "factor": "kernel"})
     ('kernel 6.12', 'kernel 6.1')
     """
-    level, baseline = (
-        f"{one_line(row['factor']).replace('_', ' ')} {name}" if name[:1].isdigit() else name
-        for name in (one_line(row["level"]), one_line(row["baseline"]))
-    )
-    return level, baseline
+    return level_name(row["level"], row["factor"]), level_name(row["baseline"], row["factor"])
+
+
+def level_name(level: str, factor: str) -> str:
+    """Name a level, a bare number by its factor as well.
+
+    Examples
+    --------
+    >>> level_name("16", "iodepth"), level_name("xfs", "filesystem")
+    ('iodepth 16', 'xfs')
+    """
+    name = one_line(level)
+    return f"{one_line(factor).replace('_', ' ')} {name}" if name[:1].isdigit() else name
 
 
 def _decided(row: Mapping[str, Any]) -> str:

@@ -133,6 +133,12 @@ def test_the_title_names_the_last_percentile_with_requests_beyond_it(runs: Datas
         high=pl.when(pl.col("level") == "xfs").then(pl.col("high") / 10).otherwise("high")
     )
     assert heading_of(spec_of(charts.percentiles(faster))).endswith("(1 run): every run on xfs was faster")
+    numbered = faster.with_columns(
+        factor=pl.lit("threads"), level=pl.col("level").replace({"ext4": "1", "xfs": "2"})
+    )
+    assert heading_of(spec_of(charts.percentiles(numbered))).endswith(
+        "with threads 2 (1 run): every run with threads 2 was faster"
+    )
     pooled = heading_of(spec_of(charts.percentiles(curves(runs, pooled=True))))
     assert pooled.endswith("run)")
     assert heading_of(spec_of(charts.percentiles(curves(runs), title="Mine"))) == "Mine"
