@@ -296,6 +296,7 @@ size = "1M"
 runtime = 90
 time_based = true
 numjobs = 2
+options = {{ rate_iops = 20 }}  # it has to go on, not to keep a core busy
 """
 
 
