@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+import fsbench_kit as fsb
 from fsbench_kit.analysis.comparison import COLUMNS
 from fsbench_kit.launch.locks import LOCKS
 
@@ -68,6 +69,12 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def published(root: Path) -> Path:
     return root / "raw_results" / "published"
+
+
+@pytest.fixture(scope="session")
+def audit(published: Path) -> pl.DataFrame:
+    """Return the claims of all published studies, held against their figures, which takes five seconds."""
+    return fsb.audit(published)
 
 
 @pytest.fixture

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 import pytest
 
-import fsbench_kit as fsb
 from fsbench_kit import charts
 from tests.charts.specs import data_of, heading_of, spec_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def audit(published: Path) -> pl.DataFrame:
-    return fsb.audit(published)
 
 
 def test_a_size_is_drawn_as_a_multiple_of_the_claimed_one(audit: pl.DataFrame) -> None:

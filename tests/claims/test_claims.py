@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def audited(published: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(row["study"], row["claim"]): row for row in fsb.audit(published).iter_rows(named=True)}
+def audited(audit: pl.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["study"], row["claim"]): row for row in audit.iter_rows(named=True)}
 
 
 @pytest.fixture(scope="session")
