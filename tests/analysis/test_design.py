@@ -85,6 +85,25 @@ def notes(found: dict[str, object]) -> str:
     return "\n".join(found["footnotes"])  # type: ignore[arg-type]
 
 
+def test_a_run_counts_in_each_set_of_runs_that_has_it() -> None:
+    """Rows of other cells have only some of the runs, and are set apart by the same settings."""
+    logs = in_turn([{"kernel": "6.1"}] * 5, [{"kernel": "6.12"}] * 5)
+    for log in logs[2:]:  # the first of each group wrote nothing
+        (record,) = log.records
+        (read,) = record.measurements  # type: ignore[union-attr]
+        both = replace(record, measurements=(read, replace(read, operation="write")))  # type: ignore[type-var]
+        log.records[:] = [both]
+    found = table(logs)
+    assert found.select("operation", "n_baseline").rows() == [("read", 5), ("write", 4)]
+    assert all("kernel differs: 6.1 against 6.12." in said for said in found["footnotes"])
+
+
+@pytest.mark.parametrize(("operation", "is_doubtful"), [("read", True), ("delete", False), ("write_sync", False)])
+def test_the_cache_is_in_doubt_where_data_are_moved(operation: str, is_doubtful: bool) -> None:
+    found = row(in_turn([{}] * 5, [{}] * 5, operation=operation))
+    assert ("the page cache cannot be excluded" in notes(found)) is is_doubtful
+
+
 # ---- groups are pure, or say what they mix
 
 OLD, NEW = {"tool_version": "3.1", "speed": 1.0}, {"tool_version": "3.36", "speed": 1.3}

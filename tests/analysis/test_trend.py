@@ -100,7 +100,7 @@ def test_of_few_kernels_each_is_compared_with_the_one_before_in_the_order_of_ver
 def test_commits_go_by_when_their_runs_began() -> None:
     found = trend(_kernels({"6.6": 1.0, "6.9": 1.0, "6.12": 1.0}), "kernel")
     assert tables.trend_findings(found) == ["The runs show no change from kernel 6.6 to 6.12."]
-    later = ["f00dfacec0de", "0a1b2c3d4e5f", "77aa77bb77cc"]
+    later = ["0a1b2c3d4e5f", "f00dfacec0de", "77aa77bb77cc"]  # which sorted by name would be others
     logs = [
         _log(commit, number, NIGHT + timedelta(days=night, minutes=number), read=1000.0 + number)
         for night, commit in enumerate(later)
