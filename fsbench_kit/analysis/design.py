@@ -94,7 +94,7 @@ class Design:
         # A run may have several figures in a group: those of its jobs, or of a sum.
         _, first = np.unique(self.groups.run[places] + sets.astype(np.uint64) * _APART, return_index=True)
         first.sort()
-        runs = self.groups.measurements[[*_OF_MEMBERS]][places[first]]
+        runs = self.groups.measurements[_OF_MEMBERS][places[first]]
         runs.insert_column(0, pl.Series("set", sets[first]))
         # A log may state only one of the two times.
         length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
@@ -106,7 +106,7 @@ class Design:
     @cached_property
     def units(self) -> pl.DataFrame:
         """The runs of each pair that take part, and their units: see `fsbench_kit.analysis.units.in_units`."""
-        sets = np.stack([self.pairs[role].to_numpy() for role in ROLES], axis=-1).ravel()
+        sets = np.column_stack([self.pairs[role].to_numpy() for role in ROLES]).ravel()
         sizes = np.bincount(self.members["set"].to_numpy(), minlength=self._of_set.size)
         place, of = ranges(sizes.cumsum() - sizes, sizes, sets)
         pair, role = pl.Series("pair", of // 2), pl.Series("role", of % 2, dtype=pl.Int32)
@@ -198,11 +198,20 @@ class Design:
         return both.join(of_sets, on="set", maintain_order="left_right").drop("set")
 
 
-_OF_MEMBERS: Final = (
-    *("level", "run_id", "host", "launch", "date", "boot", "round"),
-    *("memory", "direct"),
-    *("started_at", "ended_at", "duration"),
-)
+_OF_MEMBERS: Final = [
+    "level",
+    "run_id",
+    "host",
+    "launch",
+    "date",
+    "boot",
+    "round",
+    "memory",
+    "direct",
+    "started_at",
+    "ended_at",
+    "duration",
+]
 _APART: Final = np.uint64(0x9E3779B97F4A7C15)
 """Keeps equal runs of different sets apart: any large odd number does."""
 

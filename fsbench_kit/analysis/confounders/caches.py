@@ -119,12 +119,13 @@ def _reached(design: Design) -> pl.DataFrame:
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find data operations for which direct I/O, the memory and the disks' counters are all unknown."""
     is_unknown = pl.col("memory").is_null() & pl.col("direct").ne_missing(pl.lit("true"))
-    unknown = design.members.select_seq(is_unknown).to_series()
+    unknown = design.members.select_seq(is_unknown).to_series().to_numpy()
     if not unknown.any():
         return NOTHING
     operations = design.operations
     of_data = [name for name in operations["operation"].unique() if name and not re.search(_NO_DATA, name)]
-    counted = operations.select_seq((~_WITH_SYNC & pl.col("operation").is_in(of_data)).fill_null(value=False))
+    moves_data = (~_WITH_SYNC & pl.col("operation").is_in(of_data)).fill_null(value=False)
+    moving = operations.select_seq(moves_data).to_series().to_numpy()
     of_set = np.bincount(design.members["set"].to_numpy()[unknown], minlength=design.groups.table.height)
     exposed = of_set[operations["set"].to_numpy()]
     if not (reached := design.once(_reached)).is_empty():
@@ -133,7 +134,7 @@ def _cache_unknown(design: Design) -> pl.DataFrame:
         beside = operations.join(accounted, on=["set", "operation"], how="left", maintain_order="left")
         exposed = exposed - beside["runs"].fill_null(0).to_numpy()
     groups = np.zeros(design.groups.table.height, dtype=np.bool_)
-    groups[operations["group"].to_numpy()[counted.to_series().to_numpy() & (exposed > 0)]] = True
+    groups[operations["group"].to_numpy()[moving & (exposed > 0)]] = True
     return rows(design.groups.either(groups))
 
 
