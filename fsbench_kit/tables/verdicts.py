@@ -142,8 +142,8 @@ def sentence(row: Mapping[str, Any]) -> str:
 
     >>> row = {"level": "xfs", "baseline": "ext4", "factor": "filesystem", "operation": "read", "metric": "iops",
     ...        "statistic": "value", "better": "higher", "ratio": 1.10, "ci_low": 1.03, "ci_high": 1.17,
-    ...        "confidence": 0.95, "verdict": "better", "over": "rounds", "n_pairs": 10, "n_for": 8, "n_against": 2,
-    ...        "method": "paired t on logs"}
+    ...        "confidence": 0.95, "verdict": "better", "over": "rounds", "n_pairs": 10, "n_for": 8,
+    ...        "n_against": 2, "method": "paired t on logs"}
     >>> sentence(row).replace("\xa0", " ")
     'xfs reads 10 % faster than ext4 (3 to 17 %; faster in 8 of 10 rounds).'
     """
