@@ -18,7 +18,7 @@ from fsbench_kit.analysis.settings import CELL, Where, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset, LazyDataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.order import are_commits, in_order
+from fsbench_kit.model.order import are_commits, in_order, level_name
 from fsbench_kit.model.suggestions import a, did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 
@@ -83,12 +83,11 @@ class Groups:
         return _first(self.table["n"].to_numpy())
 
     def called(self) -> pl.Expr:
-        """Name a ``level`` within a sentence, a bare number by its factor as well: ``threads 8``."""
-        level = pl.col("level")
-        if self.factor is None:
+        """Return what names a ``level`` within a sentence: see `fsbench_kit.model.order.level_name`."""
+        level, factor = pl.col("level"), self.factor
+        if factor is None:
             return level
-        bare = level.str.contains(r"^\d")
-        return pl.when(bare).then(pl.format(f"{self.factor.replace('_', ' ')} {{}}", level)).otherwise(level)
+        return level.replace({name: level_name(name, factor) for name in self.table["level"].unique()})
 
     @cached_property
     def compared(self) -> Ints:

@@ -21,8 +21,9 @@ from fsbench_kit.charts.style import (
     unit_axis,
 )
 from fsbench_kit.model.errors import check_given
+from fsbench_kit.model.order import level_name
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables import cell_names, counted, level_name, ordered
+from fsbench_kit.tables import cell_names, counted, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,10 +26,11 @@ from fsbench_kit.charts.style import (
 )
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import level_name
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.stats import variance_components
-from fsbench_kit.tables import CELL, cell_names, cell_text, level_name, metric_text, ordered, ratio_text
+from fsbench_kit.tables import CELL, cell_names, cell_text, metric_text, ordered, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The order of a factor's levels everywhere: versions by age, numbers by value.
+"""The order of a factor's levels everywhere, versions by age and numbers by value, and what sentences call them.
 
 Comparisons, tables and charts all use it, so a change here changes every one of them.
 """
@@ -42,6 +42,17 @@ def in_order(names: Iterable[str], begun: Mapping[str, datetime | None] | None =
     if len(numbers) == len(different) and not all(re.fullmatch(r"[1-9]\d*\.\d+", name) for name in different):
         return sorted(different, key=lambda name: (values[name], name))
     return sorted(different, key=lambda name: (_parts(name), name))
+
+
+def level_name(level: str, factor: str) -> str:
+    """Name a level within a sentence, a bare number by its factor as well.
+
+    Examples
+    --------
+    >>> level_name("16", "queue_depth"), level_name("xfs", "filesystem")
+    ('queue depth 16', 'xfs')
+    """
+    return f"{factor.replace('_', ' ')} {level}" if level[:1].isdigit() else level
 
 
 def are_commits(names: Collection[str]) -> bool:

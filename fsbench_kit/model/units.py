@@ -198,16 +198,6 @@ def humanise(value: float, unit: str) -> str:
     return f"{digits}{name}" if name == "/s" else f"{digits} {name}".rstrip()
 
 
-def size_text(size: int) -> str:
-    """Write a number of bytes in the largest unit of which it is a whole number.
-
-    >>> size_text(16384), size_text(3 * 2**30 + 2**20), size_text(1000), size_text(0)
-    ('16 KiB', '3073 MiB', '1000 B', '0 B')
-    """
-    power = max((power for power in range(1, 5) if size and size % 1024**power == 0), default=0)
-    return f"{size // 1024**power} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
-
-
 def duration(seconds: float) -> str:
     """Format a duration for people: in minutes from two minutes on, in hours from two hours on.
 

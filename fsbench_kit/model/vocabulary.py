@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.order import in_order
-from fsbench_kit.model.units import size_text
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -326,15 +326,20 @@ _IN_BYTES: Final = frozenset({"block_size", "file_size", "total_size", "memory",
 
 
 def setting_texts(key: str, values: Iterable[str]) -> list[str]:
-    """Write values of a setting for people: in natural order, and bytes as the largest unit that keeps them exact.
+    """Write values of a setting for people: in natural order, and bytes in units unless two would print alike.
 
     Examples
     --------
-    >>> setting_texts("block_size", ["16384", "4096", "1536"]), setting_texts("threads", ["16", "2"])
-    (['1536 B', '4 KiB', '16 KiB'], ['2', '16'])
+    >>> setting_texts("block_size", ["16384", "4096"]), setting_texts("threads", ["16", "2"])
+    (['4 KiB', '16 KiB'], ['2', '16'])
+    >>> setting_texts("block_size", ["16384", "16385"])
+    ['16384', '16385']
     """
-    is_size = key in _IN_BYTES
-    return [size_text(int(value)) if is_size and value.isdecimal() else value for value in in_order(values)]
+    known = in_order(values)
+    if key not in _IN_BYTES:
+        return known
+    texts = [humanise(int(value), "B") if value.isdecimal() else value for value in known]
+    return texts if len(set(texts)) == len(texts) else known
 
 
 def setting_kind(key: str) -> SettingKind:

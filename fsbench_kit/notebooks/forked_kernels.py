@@ -39,6 +39,7 @@ class ForkedKernelManager(AsyncKernelManager):
     async def _async_finish_shutdown(
         self, waittime: float | None = None, pollinterval: float = 0.01, restart: bool = False
     ) -> None:
+        # Usually it is asked ten times a second whether the kernel has ended, which takes it less.
         await super()._async_finish_shutdown(waittime, pollinterval, restart)
 
 

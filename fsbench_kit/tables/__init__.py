@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table, run_numbers, varying_series
     from fsbench_kit.tables.trends import effect_names, trend_findings, trend_table
-    from fsbench_kit.tables.verdicts import level_name, names_of, sentence
+    from fsbench_kit.tables.verdicts import names_of, sentence
 
 __all__ = [
     "CELL",
@@ -121,7 +121,6 @@ __all__ = [
     "interval_words",
     "junit",
     "launches_noted",
-    "level_name",
     "machine_table",
     "metric_text",
     "metric_within",

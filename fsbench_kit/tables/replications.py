@@ -9,6 +9,7 @@ import polars as pl
 
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import setting_texts
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
@@ -405,13 +406,7 @@ def claims_again_table(theirs: pl.DataFrame, again: pl.DataFrame) -> Table:
 
 
 def _setting(key: str, value: str) -> str:
-    """Print the values of a setting, sizes in units that suit them."""
-    is_size = key.endswith("_size") or key == "memory"
-    return one_line(
-        " | ".join(
-            humanise(int(part), "B") if is_size and part.isdecimal() else part for part in value.split(" | ")
-        )
-    )
+    return one_line(" | ".join(setting_texts(key, value.split(" | "))))
 
 
 def replication_place(replicated: Dataset, *, here: bool) -> str:

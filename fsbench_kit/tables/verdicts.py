@@ -8,6 +8,7 @@ import polars as pl
 
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.model.operations import OPERATIONS
+from fsbench_kit.model.order import level_name
 from fsbench_kit.model.units import from_to
 from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text, ratio_texts
 
@@ -208,19 +209,8 @@ def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     >>> names_of({"level": "6.12", "baseline": "6.1", "factor": "kernel"})
     ('kernel 6.12', 'kernel 6.1')
     """
-    return level_name(row["level"], row["factor"]), level_name(row["baseline"], row["factor"])
-
-
-def level_name(level: str, factor: str) -> str:
-    """Name a level, a bare number by its factor as well.
-
-    Examples
-    --------
-    >>> level_name("16", "iodepth"), level_name("xfs", "filesystem")
-    ('iodepth 16', 'xfs')
-    """
-    name = one_line(level)
-    return f"{one_line(factor).replace('_', ' ')} {name}" if name[:1].isdigit() else name
+    factor = one_line(row["factor"])
+    return level_name(one_line(row["level"]), factor), level_name(one_line(row["baseline"]), factor)
 
 
 def _decided(row: Mapping[str, Any]) -> str:

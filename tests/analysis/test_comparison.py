@@ -211,7 +211,8 @@ def test_a_bare_number_is_named_with_its_factor() -> None:
 @pytest.mark.parametrize(
     ("key", "values", "said"),
     [
-        ("memory_limit", ("8589934592", "1000"), "memory_limit differs: 8 GiB against 1000 B."),
+        ("memory_limit", ("8589934592", "1000"), "memory_limit differs: 8 GiB against 1,000 B."),
+        ("memory_limit", ("8589934592", "8589934593"), "memory_limit differs: 8589934592 against 8589934593."),
         ("nr_requests", ("64", "128"), "nr_requests differs: 64 against 128."),  # which are no bytes
         (
             "memory_limit",

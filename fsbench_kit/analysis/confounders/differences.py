@@ -18,17 +18,22 @@ _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """Settings that count as absent in a group that does not mention them."""
 
 
-def _in_words(values: pl.Expr | str) -> pl.Expr:
-    """Write the values of settings, which are joined, for people."""
+def _in_words(values: pl.Expr | str, beside: pl.Expr | str | None = None) -> pl.Expr:
+    """Write joined values of settings for people, or as they are if the others beside them would look the same."""
+
+    def written(key: str, joined: str) -> str:
+        return _BETWEEN.join(setting_texts(key, joined.split(_BETWEEN)))
 
     def text(row: dict[str, str]) -> str:
-        return _BETWEEN.join(setting_texts(row["key"], row["values"].split(_BETWEEN)))
+        own = written(row["key"], row["values"])
+        return row["values"] if row["beside"] and own == written(row["key"], row["beside"]) else own
 
-    of_each = pl.col(values) if isinstance(values, str) else values
-    return pl.struct("key", values=of_each).map_elements(text, return_dtype=pl.String)
+    return pl.struct("key", values=values, beside=beside).map_elements(text, return_dtype=pl.String)
 
 
 _BETWEEN: Final = " | "
+_SIDES: Final = (_in_words("value", f"value{OTHER}"), _in_words(f"value{OTHER}", "value"))
+"""The values of both groups, in words."""
 
 DIFFERS: Final = "{} differs: {} against {}."
 """The sentence about a setting that has one value in each group."""
@@ -46,7 +51,7 @@ def _mismatch(design: Design) -> pl.DataFrame:
         .filter(known, first != second, counted(design.factor))
         .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
-        .select("pair", text=pl.format(DIFFERS, "key", _in_words(first), _in_words(second)))
+        .select("pair", text=pl.format(DIFFERS, "key", _in_words(first, second), _in_words(second, first)))
     )
 
 
@@ -95,11 +100,7 @@ def _of_groups(design: Design) -> pl.DataFrame:
         .filter(differs, ~counted(GROUP))
         .sort("pair", "kind", "key")
         .group_by("pair", maintain_order=True)
-        .agg(
-            pl.format("{} ({} against {})", "key", _in_words("value"), _in_words(f"value{OTHER}"))
-            .str.join(", ")
-            .alias("text")
-        )
+        .agg(text=pl.format("{} ({} against {})", "key", *_SIDES).str.join(", "))
         .select("pair", text=pl.format("The groups differ in {}.", "text"))
     )
 
@@ -207,8 +208,7 @@ def _own_options(design: Design) -> pl.DataFrame:
             text=pl.format(
                 "{}: {} against {}, which come with the {}.",
                 "key",
-                _in_words("value"),
-                _in_words(f"value{OTHER}"),
+                *_SIDES,
                 pl.lit(design.factor),
             ),
         )
