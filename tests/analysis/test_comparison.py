@@ -571,6 +571,25 @@ def test_a_run_that_begins_when_another_ends_is_not_beside_it(gap: int, host: st
     assert ("CONCURRENT_RUNS" in _codes(a, [replace(log, host=host) for log in b])) is concurrent
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "concurrent"),
+    [
+        (10.0, 11.0, False),  # it began after 9.999, and the first one ended after 10: they may have taken turns
+        (11.0, 11.0, True),  # it had begun by 11
+        (10.2, 11.2, True),  # between 10.199 and 10.2
+        (10.2, 11.3, False),
+    ],
+)
+def test_times_in_seconds_show_an_overlap_only_where_every_fraction_would(
+    first: float, second: float, concurrent: bool
+) -> None:
+    a, b = (
+        [replace(log, started_at=None, ended_at=START + timedelta(seconds=end), duration=1.001) for log in logs]
+        for logs, end in ((_rates(100, filesystem="ext4"), first), (_rates(200, filesystem="xfs"), second))
+    )
+    assert ("CONCURRENT_RUNS" in _codes(a, b)) is concurrent
+
+
 def test_a_run_whose_status_is_not_known_takes_no_part() -> None:
     data = assemble([*_rates(100, 101, filesystem="ext4"), *_rates(200, 201, 202, filesystem="xfs")])
     unknown = pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(None).otherwise("status").alias("status")

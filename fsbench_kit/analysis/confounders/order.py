@@ -143,7 +143,7 @@ def _perhaps_concurrent(design: Design) -> pl.DataFrame:
 
 
 def _overlapping(design: Design) -> tuple[Ints, Ints]:
-    """Find pairs with a run that began before all earlier ones of the other group on its host had ended.
+    """Find pairs with a run that must have begun before all earlier ones of the other group on its host had ended.
 
     Returns
     -------
@@ -152,7 +152,11 @@ def _overlapping(design: Design) -> tuple[Ints, Ints]:
     """
     units = design.units
     pair, role, host = units["pair"].to_numpy(), units["role"].to_numpy(), numbered(units["host"])
-    start, end = ranked(np.stack([units["start"].to_numpy(), units["end"].to_numpy()]))
+    # Whole seconds are printed without their fraction: the run began up to almost a second later.
+    printed = pl.coalesce("started_at", "ended_at")
+    fraction = pl.when(printed.dt.truncate("1s") == printed).then(_ALMOST_A_SECOND).otherwise(pl.duration())
+    begun = units.select_seq(pl.col("start") + fraction).to_series()
+    start, end = ranked(np.stack([begun.to_numpy(), units["end"].to_numpy()]))
     order = np.lexsort((end, start, host, pair))
     order = order[(start[order] >= 0) & (end[order] >= 0)]
     pair, role, host, start, end = (column[order] for column in (pair, role, host, start, end))
@@ -161,6 +165,9 @@ def _overlapping(design: Design) -> tuple[Ints, Ints]:
     latest = [np.maximum.accumulate(base + np.where(role == own, end, -1)) - base for own in range(len(ROLES))]
     overlaps = start < np.where(role == 1, *latest)
     return pair[overlaps & (host >= 0)], pair[overlaps & (host < 0)]
+
+
+_ALMOST_A_SECOND: Final = pl.duration(microseconds=999_999)
 
 
 def _pairs(found: Ints) -> pl.DataFrame:
