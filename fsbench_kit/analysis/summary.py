@@ -105,7 +105,13 @@ def summarise(
             hint="Summarise over host, study, kernel or tool_version, unless that is the factor.",
         )
     keys = [name for name in CELL if name != over]
-    groups = groups_of(measurements.filter(pl.col(over).is_not_null()), factor, baseline, [*keys, over])
+    of_units = measurements.filter(pl.col(over).is_not_null())
+    if baseline in measurements["level"] and baseline not in of_units["level"]:
+        raise RequestError(
+            f"no {over.replace('_', ' ')} has runs of {baseline} and of others",
+            hint=f"A ratio is that of one {over.replace('_', ' ')}: summarise over something that has both.",
+        )
+    groups = groups_of(of_units, factor, baseline, [*keys, over])
     options = CompareOptions(factor=factor, confidence=confidence)
     found = _of_units(groups, Evidence(dataset, factor), over, options)
     by = [*keys, "baseline", "level"]

@@ -77,3 +77,10 @@ def test_over_the_factor_or_over_nothing_is_refused() -> None:
     for over in ("filesystem", "moon"):
         with pytest.raises(RequestError, match=over):
             fsb.summarise(data, over=over)
+
+
+def test_a_baseline_that_shares_no_unit_with_others_is_refused() -> None:
+    data = _on_hosts(np.full((1, 2), 1.2), 2, 0.01)
+    apart = data.runs.with_columns(host=pl.when(pl.col("filesystem") == "xfs").then("host"))
+    with pytest.raises(RequestError, match="no host has runs of ext4 and of others"):
+        fsb.summarise(fsb.Dataset(**{**data.frames, "runs": apart}), baseline="ext4")
