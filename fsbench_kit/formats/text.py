@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -37,19 +37,40 @@ class _Stretches(NamedTuple):
         self.origins.append(origin)
         self.kept.append(kept)
 
-    def add_part(self, other: _Stretches, start: int, end: int, at: int) -> None:
-        """Append the part between two positions of another text, starting at a position."""
+    def part(self, start: int, end: int) -> _Stretches:
+        """Return the part between two positions, without its end."""
+        starts, origins, kept = self
         if start >= end:
-            return
-        starts, origins, kept = other
-        if len(starts) == 2:  # common in texts that have many edits
-            self.add(at, origins[0] + start * kept[0], kept[0])
-            return
+            return _Stretches([], [], [])
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
-        self.add(at, origins[first] + (start - starts[first]) * kept[first], kept[first])
-        self.starts.extend([each + at - start for each in starts[first + 1 : last]])
-        self.origins.extend(origins[first + 1 : last])
-        self.kept.extend(kept[first + 1 : last])
+        return _Stretches(
+            [0, *(each - start for each in starts[first + 1 : last])],
+            [origins[first] + (start - starts[first]) * kept[first], *origins[first + 1 : last]],
+            kept[first:last],
+        )
+
+    def edited(self, edits: Sequence[Edit], end: int) -> _Stretches:
+        """Return the stretches after edits, without their end; there can be many edits."""
+        of_edits = np.array([(edit.start, edit.end, len(edit.chars)) for edit in edits], np.intp).reshape(-1, 3)
+        cut_from, cut_to, lengths = of_edits.T
+        starts, origins, kept = map(np.array, self)
+        # What stays lies between the edits, and moves by what those before it have added.
+        first, last = np.append(0, cut_to), np.append(cut_from, end)
+        moves = np.append(0, np.cumsum(lengths - (cut_to - cut_from)))
+        stays = np.flatnonzero(first < last)
+        of_starts = np.searchsorted(first, starts, "right") - 1
+        inside = np.flatnonzero((first[of_starts] < starts) & (starts < last[of_starts]))
+        edges = np.concatenate([first[stays], starts[inside], cut_from])
+        after = np.concatenate([stays, of_starts[inside], np.arange(len(edits))])  # the number of edits before
+        of = np.searchsorted(starts, edges, "right") - 1
+        of[len(stays) : len(stays) + len(inside)] = inside  # some start where others do
+        are_kept = np.repeat([1, 0], [len(stays) + len(inside), len(edits)])
+        order = np.lexsort((edges, -are_kept, after))
+        return _Stretches(
+            (edges + moves[after])[order].tolist(),
+            (origins[of] + (edges - starts[of]) * kept[of])[order].tolist(),
+            (kept[of] * are_kept)[order].tolist(),
+        )
 
 
 class Text:
@@ -116,29 +137,23 @@ class Text:
 
     def cut(self, start: int, end: int) -> Text:
         """Return the part between two positions."""
-        stretches = _Stretches([], [], [])
-        stretches.add_part(self._stretches, start, end, 0)
-        return self._derived(self.chars[start:end], stretches, self._origin(end))
+        return self._derived(self.chars[start:end], self._stretches.part(start, end), self._origin(end))
 
     def edited(self, edits: Iterable[Edit]) -> Text:
         """Return the text with some of its characters replaced.
 
         The edits must be in ascending order, and must not overlap.
         """
+        given = list(edits)
         chars: list[str] = []
-        stretches = _Stretches([], [], [])
-        length = position = 0
-        for start, end, replacement in edits:
+        position = 0
+        for start, end, replacement in given:
             if start < position:
                 raise ValueError("edits overlap, or are not in the order of the text")
-            stretches.add_part(self._stretches, position, start, length)
-            length += start - position
-            stretches.add(length, self._origin(start), 0)
-            length += len(replacement)
             chars += self.chars[position:start], replacement
             position = end
-        stretches.add_part(self._stretches, position, len(self.chars), length)
         chars.append(self.chars[position:])
+        stretches = self._stretches.edited(given, len(self.chars))
         return self._derived("".join(chars), stretches, self._stretches.origins[-1])
 
     def replaced(self, chars: str) -> Text:

@@ -58,30 +58,44 @@ def test_a_long_excerpt_keeps_both_ends() -> None:
 # Cut and edited
 
 EDITS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4), st.text("xyz", max_size=3)), max_size=5)
+Origins = list[tuple[str, int]]
+"""Characters, and where each stood in the file; at the end, nothing."""
 
 
-@given(chars=st.text("ab\n中é", max_size=30), wishes=EDITS, start=st.integers(0, 40), length=st.integers(0, 40))
+def _edited(origins: Origins, wishes: list[tuple[int, int, str]]) -> tuple[list[Edit], Origins]:
+    """Return the wishes that do not overlap as edits, and what they make of the characters."""
+    edits: list[Edit] = []
+    end, made = 0, []
+    for at, span, new in sorted(wishes):
+        if at >= end and at + span < len(origins):
+            made += [*origins[end:at], *((char, origins[at][1]) for char in new)]
+            end = at + span
+            edits.append(Edit(at, end, new))
+    return edits, made + origins[end:]
+
+
+@given(
+    chars=st.text("ab\n中é", max_size=30),
+    wishes=EDITS,
+    more=EDITS,
+    start=st.integers(0, 40),
+    length=st.integers(0, 40),
+)
 def test_what_was_kept_stands_where_it_stood(
-    chars: str, wishes: list[tuple[int, int, str]], start: int, length: int
+    chars: str, wishes: list[tuple[int, int, str]], more: list[tuple[int, int, str]], start: int, length: int
 ) -> None:
     text = Text(chars)
-    edits, end, expected = [], 0, []
-    for at, span, new in sorted(wishes):
-        if at < end or at + span > len(chars):
-            continue
-        expected += [(char, end + i) for i, char in enumerate(chars[end:at])]
-        expected += [(char, at) for char in new]
-        end = at + span
-        edits.append(Edit(at, end, new))
-    expected += [(char, end + i) for i, char in enumerate(chars[end:])]
-    edited = text.edited(edits).edited([]).cut(0, len(expected))
-    assert edited.chars == "".join(char for char, _ in expected)
-    piece = edited.cut(min(start, len(expected)), min(start + length, len(expected)))
-    for derived, origins in ((edited, expected), (piece, expected[start : start + length])):
+    edits, once = _edited([*zip(chars, range(len(chars)), strict=True), ("", len(chars))], wishes)
+    again, twice = _edited(once, more)
+    edited = text.edited(edits).edited([])
+    whole = edited.edited(again).cut(0, len(twice) - 1)
+    piece = whole.cut(min(start, len(twice) - 1), min(start + length, len(twice) - 1))
+    for derived, origins in ((edited, once), (whole, twice), (piece, twice[start : start + length])):
         assert derived.chars == "".join(char for char, _ in origins)
         assert [derived.byte(i) for i in range(len(origins))] == [text.byte(origin) for _, origin in origins]
         assert [derived.line(i) for i in range(len(origins))] == [text.line(origin) for _, origin in origins]
-    assert edited.byte(len(expected)) == len(chars.encode())
+        starts = [i for i, (char, _) in enumerate(origins) if char and char not in "xyz"]
+        assert [derived.position(derived.byte(i)) for i in starts] == starts
 
 
 def test_edits_of_edits() -> None:
