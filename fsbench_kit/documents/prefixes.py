@@ -56,8 +56,10 @@ _PREFIXES: Final = (
 )
 
 
-# Searching for a line break is fast, whereas ^ is tried at every character. Most logs are done after this.
-_MAY_HAVE_PREFIXES: Final = re.compile(r"(?:\n[ \t]*+[\w\[>|#/*+.'-][^\n]*+){2,}+")
+# A search for a fixed beginning, here a line break, is fast; ^ is tried at every character. Most logs are done
+# after this.
+_LINE: Final = r"\n[ \t]*+[\w\[>|#/*+.'-][^\n]*+"
+_MAY_HAVE_PREFIXES: Final = re.compile(f"{_LINE}(?:{_LINE})++")
 
 
 @lru_cache(maxsize=1)
