@@ -180,19 +180,37 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
 
 def number_spans(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
-    is_digit = (chars - np.uint8(ord("0"))) < 10
-    edges = np.flatnonzero(is_digit[1:] != is_digit[:-1]) + 1
-    starts, ends = edges[::2], edges[1::2].copy()
-    point = np.flatnonzero((chars[ends[:-1]] == ord(".")) & (starts[1:] == ends[:-1] + 1))
-    if (np.diff(point) == 1).any():  # in 1.2.3, the first two digits are one number
-        of_stretch = np.maximum.accumulate(np.where(np.diff(point, prepend=-2) == 1, 0, np.arange(len(point))))
-        point = point[(np.arange(len(point)) - of_stretch) % 2 == 0]
+    belongs = _are_digits(chars)
+    is_point = chars[1:-1] == ord(".")
+    is_point &= belongs[:-2]
+    is_point &= belongs[2:]
+    points = np.flatnonzero(is_point) + 1
+    belongs[points] = True
+    starts, ends = _stretches(belongs)
+    of = np.searchsorted(starts, points) - 1
+    if (np.diff(of) == 0).any():  # in 1.2.3, the first two digits are one number
+        ordinal = np.arange(len(points)) - np.searchsorted(of, of)
+        belongs[points[ordinal % 2 == 1]] = False
+        points = points[ordinal % 2 == 0]
+        starts, ends = _stretches(belongs)
+        of = np.searchsorted(starts, points) - 1
     places = np.zeros(len(starts) + 1, dtype=np.int64)
-    places[point] = ends[point + 1] - ends[point] - 1
-    ends[point] = ends[point + 1]
-    is_number = np.ones(len(starts), dtype=np.bool_)
-    is_number[point + 1] = False
-    return starts[is_number], ends[is_number], places[np.append(is_number, True)]
+    places[of] = ends[of] - points - 1
+    return starts, ends, places
+
+
+def _are_digits(chars: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    above = chars - np.uint8(ord("0"))
+    flags = above.view(np.bool_)  # the same memory: of a long text, new memory takes longer than the comparison
+    np.less(above, 10, out=flags)
+    return flags
+
+
+def _stretches(belongs: NDArray[np.bool_]) -> tuple[Indexes, Indexes]:
+    """Return the starts and ends of all stretches of flags that are set; the first and last are not."""
+    edges = np.flatnonzero(belongs[1:] != belongs[:-1])
+    edges += 1
+    return edges[::2].copy(), edges[1::2].copy()
 
 
 def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:

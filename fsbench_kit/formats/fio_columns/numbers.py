@@ -49,28 +49,26 @@ class Numbers:
         chars = np.frombuffer(bytearray(joined), np.uint8)
         starts, ends, decimals = clean_numbers.number_spans(chars)
         self.decimals = decimals = decimals[:-1]
-        self._chars, self._starts, self._lengths = np.frombuffer(joined, np.uint8), starts, ends - starts
+        lengths = ends - starts
         has_point = decimals > 0
-        number_of_digits = self._lengths - has_point
-        are_too_long = np.flatnonzero(number_of_digits > MOST_DIGITS).tolist()
-        for number in are_too_long:
-            chars[starts[number] + 1 : ends[number]] = _LEFT_OUT
         chars[(ends - 1 - decimals)[has_point]] = _POINT
         after = chars[ends]
         chars[ends] = _MARK
-        self.digits = np.fromstring(chars.tobytes().translate(_BLANKS, _ALL_BUT_NUMBERS), np.int64, sep=" ")
+        self._set_printed(chars.tobytes().translate(_BLANKS_AND_POINTS, _ALL_BUT_NUMBERS), lengths)
         chars[ends] = after
+        self.digits = np.fromstring(self._printed.replace(b".", b""), np.int64, sep=" ")
         self.is_any = self.digits > 0
         self.counts = np.where(has_point, -1, self.digits)
-        self._set_aside([*are_too_long, -1])
+        number_of_digits = lengths - has_point
+        self._set_aside([*np.flatnonzero(number_of_digits > MOST_DIGITS).tolist(), -1])
         edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
         first = np.searchsorted(starts, edges)
         self.first: list[int] = first.tolist()
         are_long = np.flatnonzero(number_of_digits > _MOST_PRINTED)
         self.odd_texts = {*(np.searchsorted(first, are_long, "right") - 1).tolist()}
         chars[starts] = _MARK
-        rest = chars.tobytes().translate(None, _DIGITS_AND_LEFT_OUT)
-        left_out = np.append(0, np.cumsum(self._lengths - 1 - has_point))[first]
+        rest = chars.tobytes().translate(None, _DIGITS)
+        left_out = np.append(0, np.cumsum(number_of_digits - 1))[first]
         self.layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
 
     @classmethod
@@ -84,11 +82,13 @@ class Numbers:
             plain[number] = "0"
         made = cls([" ".join(plain)])
         encoded = [word.encode() for word in (*words, _MISSING)]
-        made._chars = np.frombuffer(b" ".join(encoded), np.uint8)
-        made._lengths = np.array(list(map(len, encoded)))
-        made._starts = np.cumsum(made._lengths + 1) - made._lengths - 1
+        made._set_printed(b" ".join([*encoded, b""]), np.array(list(map(len, encoded))))
         made._set_aside(strange)
         return made
+
+    def _set_printed(self, printed: bytes, lengths: Ints) -> None:
+        """Set the text of all numbers, each followed by a blank."""
+        self._printed, self._lengths, self._ends = printed, lengths, np.cumsum(lengths + 1) - 1
 
     def _set_aside(self, numbers: Iterable[int]) -> None:
         """Mark numbers as uncertain."""
@@ -98,20 +98,14 @@ class Numbers:
 
     def text(self, at: int) -> str:
         """Return a number as printed."""
-        start = self._starts[at]
-        return self._chars[start : start + self._lengths[at]].tobytes().decode()
+        end = self._ends[at]
+        return self._printed[end - self._lengths[at] : end].decode()
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed."""
-        if not len(at):
-            return pl.Series("text", [], pl.String)
-        sizes = self._lengths[at] + 1
-        ends = np.cumsum(sizes)
-        places = np.arange(ends[-1])
-        places += np.repeat(self._starts[at] - (ends - sizes), sizes)
-        chars = self._chars[places]
-        chars[ends - 1] = ord(" ")
-        return pl.Series("text", [chars[:-1].tobytes().decode()]).str.split(" ").explode()
+        lengths = self._lengths[at]
+        where = (pl.lit(pl.Series(each)) for each in (self._ends[at] - lengths, lengths))
+        return pl.select(text=pl.lit(self._printed).bin.slice(*where).cast(pl.String)).to_series()
 
     def exact(self, at: Ints) -> Ints:
         """Return what distinguishes numbers from all that are printed otherwise."""
@@ -130,8 +124,8 @@ UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = "1"
 """The text of the missing number, which must not be 0 so that items without a gate exist."""
-_LEFT_OUT, _MARK, _POINT = 0xFF, 0xFE, 0xFD
+_MARK, _POINT = 0xFE, 0xFD
 """Codes that no text contains."""
-_DIGITS_AND_LEFT_OUT: Final = bytes([*b"0123456789", _LEFT_OUT])
-_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*b"0123456789", _MARK])
-_BLANKS: Final = bytes(ord(" ") if code == _MARK else code for code in range(2**8))
+_DIGITS: Final = b"0123456789"
+_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*_DIGITS, _MARK, _POINT])
+_BLANKS_AND_POINTS: Final = bytes.maketrans(bytes([_MARK, _POINT]), b" .")
