@@ -65,7 +65,7 @@ class _Stretches(NamedTuple):
         of = np.searchsorted(starts, edges, "right") - 1
         of[len(stays) : len(stays) + len(inside)] = inside  # some start where others do
         are_kept = np.repeat([1, 0], [len(stays) + len(inside), len(edits)])
-        order = np.lexsort((edges, -are_kept, after))
+        order = np.lexsort((edges, after))
         return _Stretches(
             (edges + moves[after])[order].tolist(),
             (origins[of] + (edges - starts[of]) * kept[of])[order].tolist(),

@@ -1,7 +1,7 @@
 """Lines and byte offsets of a decoded text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fsbench_kit.formats.text import EXCERPT_LENGTH, Edit, Text
@@ -81,6 +81,7 @@ def _edited(origins: Origins, wishes: list[tuple[int, int, str]]) -> tuple[list[
     start=st.integers(0, 40),
     length=st.integers(0, 40),
 )
+@example(chars="abcdefg", wishes=[(3, 2, "")], more=[(0, 1, "")], start=0, length=0)
 def test_what_was_kept_stands_where_it_stood(
     chars: str, wishes: list[tuple[int, int, str]], more: list[tuple[int, int, str]], start: int, length: int
 ) -> None:
@@ -94,8 +95,14 @@ def test_what_was_kept_stands_where_it_stood(
         assert derived.chars == "".join(char for char, _ in origins)
         assert [derived.byte(i) for i in range(len(origins))] == [text.byte(origin) for _, origin in origins]
         assert [derived.line(i) for i in range(len(origins))] == [text.line(origin) for _, origin in origins]
-        starts = [i for i, (char, _) in enumerate(origins) if char and char not in "xyz"]
-        assert [derived.position(derived.byte(i)) for i in starts] == starts
+    # What was left out stands between what was kept.
+    kept = {origin: at for at, (char, origin) in enumerate(twice) if char not in {*"xyz", ""}}
+    before = -1
+    for origin in range(len(chars)):
+        position = whole.position(text.byte(origin))
+        after = min((at for other, at in kept.items() if other >= origin), default=len(twice) - 1)
+        assert position == kept[origin] if origin in kept else before < position <= after
+        before = kept.get(origin, before)
 
 
 def test_edits_of_edits() -> None:
