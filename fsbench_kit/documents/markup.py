@@ -29,7 +29,8 @@ _PARAGRAPHS: Final = _names("blockquote dl h1 h2 h3 h4 h5 h6 ol p pre table ul")
 _ELEMENTS: Final = _INLINE | _LINES | _PARAGRAPHS | {"td", "th", "script", "style"}
 
 _IS_HTML: Final = re.compile(
-    rf"</(?:{'|'.join(sorted(_ELEMENTS))})\s*>|<(?:br|hr)\s*/?>|<!doctype\s|<(?:pre|html|table|tr|td)[\s>]", re.IGNORECASE
+    rf"</(?:{'|'.join(sorted(_ELEMENTS))})\s*>|<(?:br|hr)\s*/?>|<!doctype\s|<(?:pre|html|table|tr|td)[\s>]",
+    re.IGNORECASE,
 )
 _ENTITY: Final = r"(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 _MARKUP: Final = re.compile(

@@ -197,25 +197,40 @@ def _sums_of_latencies(figures: Figures) -> Iterator[Finding]:
 
 
 def _order(figures: Figures) -> Iterator[Finding]:
-    by_metric: dict[str, dict[str, Measurement]] = {}
-    for (metric, statistic), item in figures.items():
-        by_metric.setdefault(metric, {})[statistic] = item
-    for of_metric in by_metric.values():
-        extent = [of_metric[statistic] for statistic in ("min", "mean", "max") if statistic in of_metric]
-        ranks = {rank: item for statistic, item in of_metric.items() if (rank := _rank(statistic)) is not None}
-        for chain in (extent, [ranks[rank] for rank in sorted(ranks)]):
-            for smaller, larger in pairwise(chain):
-                if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
-                    continue
-                disagree = smaller.low > larger.high
-                if not np.any(disagree):
-                    continue  # almost always the case
-                message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
-                words = smaller.text, larger.text
-                yield Finding(disagree, "FIGURES_DISAGREE", message, words, smaller, larger)
+    pairs = [
+        (smaller, larger)
+        for smaller, larger in ((figures[one], figures[other]) for one, other in _ascending(tuple(figures)))
+        if not any(end is None for end in (smaller.low, smaller.high, larger.low, larger.high))
+    ]
+    lows, highs = np.array([smaller.low for smaller, _ in pairs]), np.array([larger.high for _, larger in pairs])
+    fall = lows > highs
+    have_any = fall.any(axis=-1) if fall.ndim > 1 else fall  # hardly ever
+    for index in np.flatnonzero(have_any).tolist():
+        smaller, larger = pairs[index]
+        message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
+        words = smaller.text, larger.text
+        yield Finding(fall[index], "FIGURES_DISAGREE", message, words, smaller, larger)
+
+
+_Key = tuple[str, str]
+"""Metric and statistic."""
 
 
 @lru_cache(maxsize=2**10)
+def _ascending(keys: tuple[_Key, ...]) -> list[tuple[_Key, _Key]]:
+    """Return the pairs of figures of which the second cannot be smaller than the first."""
+    by_metric: dict[str, list[str]] = {}
+    for metric, statistic in keys:
+        by_metric.setdefault(metric, []).append(statistic)
+    pairs: list[tuple[_Key, _Key]] = []
+    for metric, statistics in by_metric.items():
+        ranks = {rank: statistic for statistic in statistics if (rank := _rank(statistic)) is not None}
+        extent = [statistic for statistic in ("min", "mean", "max") if statistic in statistics]
+        for chain in (extent, [ranks[rank] for rank in sorted(ranks)]):
+            pairs += (((metric, smaller), (metric, larger)) for smaller, larger in pairwise(chain))
+    return pairs
+
+
 def _rank(statistic: str) -> float | None:
     """Return the rank of a percentile, or ``None`` for any other statistic."""
     match = _PERCENTILE.fullmatch(statistic)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean.groups import SHARE, Group, LogDiagnostic, Read
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
-from fsbench_kit.model.records import Bin, Measurement, Run, Setting
+from fsbench_kit.model.records import Run
 from fsbench_kit.model.schema import SCHEMAS
 
 
@@ -136,9 +136,7 @@ class Collector:
         self._add_settings(group, indexes)
         self._add_measurements(read, indexes)
         bins = group.example.bins
-        self.distributions.add(
-            [_row(item, _BIN) for item in bins], indexes, share=read.shares, line=group.lines(bins)
-        )
+        self.distributions.add(list(map(_bin_row, bins)), indexes, share=read.shares, line=group.lines(bins))
         self._add_loose_bins(group)
         self._add_series(group, indexes)
 
@@ -157,7 +155,7 @@ class Collector:
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": _identity(group)}
         own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
         self.runs.add(
-            [_row(each.run, _RUN) for each in group.examples], indexes, np.array(group.which)[:, None], **own
+            [_run_row(each.run) for each in group.examples], indexes, np.array(group.which)[:, None], **own
         )
 
     def _add_settings(self, group: Group, indexes: Indexes) -> None:
@@ -168,7 +166,7 @@ class Collector:
             values[position::width] = own
         picks = width * np.array(group.which)[:, None] + np.arange(width)
         lines = group.lines(group.example.run.settings)
-        self.settings.add([_row(item, _SETTING) for item in items], indexes, picks, value=values, line=lines)
+        self.settings.add(list(map(_setting_row, items)), indexes, picks, value=values, line=lines)
 
     def _add_measurements(self, read: Read, indexes: Indexes) -> None:
         group, items = read.group, read.group.example.run.measurements
@@ -229,8 +227,9 @@ class Collector:
         )
 
 
-def _row(item: Run | Setting | Measurement | Bin, schema: Iterable[str]) -> tuple[Any, ...]:
-    return tuple([getattr(item, name) if name != "identity" else None for name in schema])
+_run_row, _setting_row, _measurement_row, _bin_row = (
+    attrgetter(*schema) for schema in (_RUN, _SETTING, _MEASUREMENT, _BIN)
+)
 
 
 def _identity(group: Group) -> list[str] | list[None]:
@@ -261,7 +260,7 @@ def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes
     zeros = {column: zero for column, zero in enumerate(example.zeros) if zero is not None}
     names = list(_MEASUREMENT)
     of_settings, state = [names.index(name) for name in repeated], names.index("state")
-    known = [list(_row(item, _MEASUREMENT)) for item in example.run.measurements]
+    known = [list(_measurement_row(item)) for item in example.run.measurements]
     rows = []
     for states in (dict.fromkeys(zeros, "measured"), zeros):
         for numbers in sets or [()]:

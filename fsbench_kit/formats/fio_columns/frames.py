@@ -182,7 +182,7 @@ class _Collected:
 
 def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Measurement]:
     """Return the figures of reports of a kind as columns, given the rows of each; -1 where it is missing."""
-    are_missing = rows < 0
+    are_missing, texts = rows < 0, measurements["text"]
     value, low, high, line = (measurements[name].to_numpy()[rows] for name in ("value", "low", "high", "line"))
     for column in (value, low, high):
         column[are_missing] = np.nan
@@ -191,7 +191,7 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
         of_one: tuple[Any, ...] = (
             *(row.place, row.printed.what),
             *(value[number], low[number], high[number]),
-            *(None, TextColumn(measurements["text"], rows[number]), line[number], None),
+            *(None, TextColumn(texts, rows[number]), line[number], None),
         )
         made.append(Figure._make(of_one).measurement())
     return made
