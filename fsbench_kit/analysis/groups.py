@@ -20,7 +20,7 @@ from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import are_commits, in_order, level_name
 from fsbench_kit.model.suggestions import a, did_you_mean, known_instead
-from fsbench_kit.model.vocabulary import ASKED, OPTIONS
+from fsbench_kit.model.vocabulary import ASKED, OPTIONS, setting_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -503,15 +503,20 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     return Groups(measurements, run, order, table, pl.DataFrame(both), measurements.clear(), varied, factor=None)
 
 
-def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
+def apart(dataset: Dataset, factor: str, *, include_failed: bool = False) -> dict[str, list[str]]:
     """Return the parts of a cell in which levels have no value in common, so that none of their cells match.
+
+    Parameters
+    ----------
+    dataset, factor, include_failed
+        As in `fsbench_kit.compare`, which has found nothing to compare.
 
     Returns
     -------
     dict[str, list[str]]
         For each such column of `CELL`, the values of each level in order; "unknown" if there is none.
     """
-    figures = cells(dataset, factor).filter(~UNMEASURED)
+    figures = comparable(dataset, factor, include_failed=include_failed).filter(~UNMEASURED)
     levels = in_order(figures["level"].unique())
     found = {}
     for name in CELL if len(levels) > 1 else ():
@@ -519,5 +524,5 @@ def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
         of_level = dict(figures.group_by("level").agg(texts).iter_rows())
         sets = [set(of_level[level]) for level in levels]
         if all(a.isdisjoint(b) for a, b in combinations(sets, 2)):
-            found[name] = [" | ".join(in_order(of_level[level])) for level in levels]
+            found[name] = [" | ".join(setting_texts(name, of_level[level])) for level in levels]
     return found

@@ -213,13 +213,13 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: boo
     """Return an error saying that no two groups did the same work, and in which settings they differ."""
     from fsbench_kit.analysis.groups import apart
 
-    found = apart(dataset, factor)
+    found = apart(dataset, factor, include_failed=include_failed)
     if found:
         differences = ", ".join(f"{name} ({' against '.join(values)})" for name, values in found.items())
-        return RequestError(
-            f"no two groups did the same work: they differ in {differences}",
-            hint=f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}",
-        )
+        hint = "Add runs that measure the same, or choose another factor."
+        if found.keys().isdisjoint(_OF_FIGURES):
+            hint = f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}"
+        return RequestError(f"no two groups did the same work: they differ in {differences}", hint=hint)
     failed = 0 if include_failed else int((dataset.runs["status"] != "ok").sum())
     left_out = f"{failed} of {dataset.runs.height} runs failed or are partial. " if failed else ""
     return RequestError(
@@ -227,5 +227,8 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: boo
         hint=f"{left_out}Add runs that differ in nothing else, or choose another factor.",
     )
 
+
+_OF_FIGURES: Final = ("scope", "part", "operation", "work", "metric", "statistic")
+"""The parts of a cell that tell figures apart, and not runs: no factor."""
 
 _MARGIN: Final = 1.05

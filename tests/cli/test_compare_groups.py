@@ -133,8 +133,17 @@ def test_groups_that_did_other_work_are_told_by_what_to_compare(logs: Logs, tmp_
     logs("new", NEW, bs="8192")
     result = fsbench("compare", "old", "new", "--metric", "iops", cwd=tmp_path)
     assert result.returncode == 2
-    assert "block_size (8192 against 4096)" in result.stderr
-    assert "--factor block_size" in result.stderr
+    assert "they differ in block_size (8 KiB against 4 KiB)\n" in result.stderr
+    assert "make it the factor: --factor block_size" in result.stderr
+
+
+def test_groups_without_a_figure_in_common_are_no_factor(root: Path) -> None:
+    # They have the jobs' processor time in common, which is not compared.
+    logs = (root / "tests" / "data" / "fio_normal" / f"3.33-{name}.txt" for name in ("single-requests", "fsync"))
+    result = fsbench("compare", *logs, "--factor", "pattern", cwd=root)
+    assert result.returncode == 2
+    assert "operation (read against sync | write)" in result.stderr
+    assert result.stderr.endswith("\nAdd runs that measure the same, or choose another factor.\n")
 
 
 @pytest.mark.parametrize(
