@@ -503,12 +503,19 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     return Groups(measurements, run, order, table, pl.DataFrame(both), measurements.clear(), varied, factor=None)
 
 
-def apart(dataset: Dataset, factor: str, *, include_failed: bool = False) -> dict[str, list[str]]:
+def apart(
+    dataset: Dataset,
+    factor: str,
+    metrics: Sequence[str] | None = None,
+    *,
+    where: Where | None = None,
+    include_failed: bool = False,
+) -> dict[str, list[str]]:
     """Return the parts of a cell in which levels have no value in common, so that none of their cells match.
 
     Parameters
     ----------
-    dataset, factor, include_failed
+    dataset, factor, metrics, where, include_failed
         As in `fsbench_kit.compare`, which has found nothing to compare.
 
     Returns
@@ -516,7 +523,8 @@ def apart(dataset: Dataset, factor: str, *, include_failed: bool = False) -> dic
     dict[str, list[str]]
         For each such column of `CELL`, the values of each level in order; "unknown" if there is none.
     """
-    figures = comparable(dataset, factor, include_failed=include_failed).filter(~UNMEASURED)
+    every = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
+    figures = every.filter(~UNMEASURED)
     levels = in_order(figures["level"].unique())
     found = {}
     for name in CELL if len(levels) > 1 else ():

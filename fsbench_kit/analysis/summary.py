@@ -107,10 +107,7 @@ def summarise(
     keys = [name for name in CELL if name != over]
     of_units = measurements.filter(pl.col(over).is_not_null())
     if baseline in measurements["level"] and baseline not in of_units["level"]:
-        raise RequestError(
-            f"no {over.replace('_', ' ')} has runs of {baseline} and of others",
-            hint=f"A ratio is that of one {over.replace('_', ' ')}: summarise over something that has both.",
-        )
+        return pl.DataFrame(schema=COLUMNS)
     groups = groups_of(of_units, factor, baseline, [*keys, over])
     options = CompareOptions(factor=factor, confidence=confidence)
     found = _of_units(groups, Evidence(dataset, factor), over, options)

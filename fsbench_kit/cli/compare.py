@@ -151,7 +151,7 @@ def compare_command(
     if message is not None:
         out.print(message)
     if comparison.is_empty():
-        raise _nothing_in_common(dataset, factor, include_failed=include_failed)
+        raise _nothing_in_common(dataset, factor, which)
     listed = comparison if metric else tables.effects(comparison)
     if rows or columns:
         shown = [tables.pivot_table(listed, rows=words(rows), columns=words(columns))]
@@ -209,18 +209,18 @@ def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[st
     return proposals(dataset, factor, "compare", paths) or error.hint
 
 
-def _nothing_in_common(dataset: fsb.Dataset, factor: str, *, include_failed: bool) -> RequestError:
+def _nothing_in_common(dataset: fsb.Dataset, factor: str, which: Mapping[str, Any]) -> RequestError:
     """Return an error saying that no two groups did the same work, and in which settings they differ."""
     from fsbench_kit.analysis.groups import apart
 
-    found = apart(dataset, factor, include_failed=include_failed)
+    found = apart(dataset, factor, **{name: which[name] for name in ("metrics", "where", "include_failed")})
     if found:
         differences = ", ".join(f"{name} ({' against '.join(values)})" for name, values in found.items())
         hint = "Add runs that measure the same, or choose another factor."
         if found.keys().isdisjoint(_OF_FIGURES):
             hint = f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}"
         return RequestError(f"no two groups did the same work: they differ in {differences}", hint=hint)
-    failed = 0 if include_failed else int((dataset.runs["status"] != "ok").sum())
+    failed = 0 if which["include_failed"] else int((dataset.runs["status"] != "ok").sum())
     left_out = f"{failed} of {dataset.runs.height} runs failed or are partial. " if failed else ""
     return RequestError(
         f"these runs have no two levels of {factor} to compare",

@@ -228,7 +228,7 @@ def summary_table(found: pl.DataFrame) -> Table:
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> summary_table(fsb.summarise(data, over="host")).caption  # one host tells nothing of others
-    'No cell has intervals in two of them.'
+    'Nothing to summarise: no cell has an interval in two or more of the units.'
     """
     rows = ordered(found)
     names = varying(rows)
@@ -253,7 +253,8 @@ def summary_table(found: pl.DataFrame) -> Table:
         yield _range_text(row["prediction_low"], row["prediction_high"])
 
     shown = tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))
-    caption = f"Over {over}s, as a sample of many" if shown else "No cell has intervals in two of them."
+    nothing = "Nothing to summarise: no cell has an interval in two or more of the units."
+    caption = f"Over {over}s, as a sample of many" if shown else nothing
     return Table(caption, columns if shown else (), (Group(None, shown),))
 
 

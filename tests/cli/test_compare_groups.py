@@ -138,12 +138,15 @@ def test_groups_that_did_other_work_are_told_by_what_to_compare(logs: Logs, tmp_
 
 
 def test_groups_without_a_figure_in_common_are_no_factor(root: Path) -> None:
-    # They have the jobs' processor time in common, which is not compared.
-    logs = (root / "tests" / "data" / "fio_normal" / f"3.33-{name}.txt" for name in ("single-requests", "fsync"))
+    # They have the jobs' context switches in common, which are compared only if asked for.
+    logs = [root / "tests" / "data" / "fio_normal" / f"3.33-{name}.txt" for name in ("single-requests", "fsync")]
     result = fsbench("compare", *logs, "--factor", "pattern", cwd=root)
     assert result.returncode == 2
     assert "operation (read against sync | write)" in result.stderr
     assert result.stderr.endswith("\nAdd runs that measure the same, or choose another factor.\n")
+    asked = fsbench("compare", *logs, "--factor", "pattern", "--metric", "context_switches", cwd=root)
+    assert "they differ in block_size (4 KiB against 16 KiB), file_size (unknown against 16 MiB)\n" in asked.stderr
+    assert "make it the factor: --factor block_size" in asked.stderr
 
 
 @pytest.mark.parametrize(
