@@ -127,7 +127,7 @@ def _remove_parts(folder: Path, parts: Iterable[str]) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write a file atomically, so that it is either complete or missing even after a loss of power."""
-    new = path.with_name(f".{path.name}")
+    new = path.with_name(f".{path.name}.new")  # with another ending, so that no pattern for the file finds it
     with new.open("w", encoding="utf-8") as file:
         json.dump(content, file)
         file.flush()

@@ -125,6 +125,26 @@ class _Stopping(Executor):
         return done
 
 
+def test_a_part_interrupted_while_it_is_marked_is_not_done(
+    executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs, frames = tmp_path / "logs", tmp_path / "frames"
+    _time_logs(logs, 8)
+    sync = os.fsync
+
+    def stopping(file: int) -> None:
+        if ".done" in Path(f"/proc/self/fd/{file}").readlink().name:
+            raise KeyboardInterrupt
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        fsb.ingest(logs, to=frames, executor=executor)
+    with pytest.raises(InputError, match="unfinished: 0 of 4 parts are read"):
+        fsb.read(frames)
+    assert any(path.is_file() for path in frames.glob("unfinished/**/*.done*"))  # it had begun
+
+
 @pytest.mark.usefixtures("executor")
 def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     logs, frames = tmp_path / "logs", tmp_path / "my frames"
