@@ -6,29 +6,26 @@ therefore only affects files that share marks with it, directly or through other
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.data.assembly import Assembly, assembly, found_in
-from fsbench_kit.data.batches import Read
-from fsbench_kit.data.columns import RUN, Columns, Part, with_column
+from fsbench_kit.data.columns import RUN, with_column
 from fsbench_kit.data.deduplication import marks
-from fsbench_kit.data.deduplication.agreement import recur
+from fsbench_kit.data.finding import files_of, loose_logs
+from fsbench_kit.data.log import Log
+from fsbench_kit.data.names import with_names
 
 if TYPE_CHECKING:
-    from fsbench_kit.data.batches import File
-    from fsbench_kit.data.log import Log
-
-_NONE: Final = Columns.of(())
-_UNREAD: Final = {has_runs: Read(Part(_NONE, range(has_runs), ()), None, None) for has_runs in (False, True)}
-"""Placeholders for files that need not be read, by whether they have runs."""
+    from fsbench_kit.data.batches import Read
+    from fsbench_kit.data.finding import Found
+    from fsbench_kit.data.names import NameTemplate
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +65,7 @@ class Outcome:
 
         Files without runs but with diagnostics count as changed.
         """
-        changed = {path for path in {**self.traces, **traces} if self.traces.get(path) != traces.get(path)}
+        changed = {path for path, _ in self.traces.items() ^ traces.items()}
         changed |= self.traces.keys() & set(self.order) - self.with_runs
         before, now = ([path for path in paths if path not in changed] for paths in (self.traces, traces))
         return changed if before == now and len(changed) <= len(before) else None
@@ -82,9 +79,13 @@ class Outcome:
         return replace(
             change,
             marks=marks,
-            put_together=lambda: _spliced(self.assembly, change.assembly, change.replaced, change.order),
+            put_together=lambda: self.changed_by(change),
             replaced=self.replaced | change.replaced,
         )
+
+    def changed_by(self, change: Outcome) -> Assembly:
+        """Return the frames after a change."""
+        return _spliced(self.assembly, change.assembly, change.replaced, change.order)
 
 
 class ReadSome(Protocol):
@@ -97,9 +98,9 @@ class ReadSome(Protocol):
 def change(
     before: Outcome,
     traces: Mapping[str, str],
-    files: Sequence[File],
+    found: Sequence[Found],
     read_some: ReadSome,
-    logs_of: Callable[[Sequence[Read]], list[Log]],
+    names: Sequence[NameTemplate],
 ) -> tuple[Outcome, bool] | None:
     """Return what changes in the result for logs of which only a few have changed.
 
@@ -107,12 +108,12 @@ def change(
     ----------
     before
         The previous result.
-    traces, files
-        The current state of the files.
+    traces, found
+        The current state of the files, and what was found in each place.
     read_some
         A function that reads some of the files.
-    logs_of
-        A function that returns the logs of the files, given what was read of each.
+    names
+        What the names of logs mean.
 
     Returns
     -------
@@ -129,47 +130,50 @@ def change(
     with_runs = (before.with_runs - changed & traces.keys()) | {
         path for path, each in read.items() if each.part.runs
     }
-    logs = logs_of([read.get(file.path) or _UNREAD[file.path in with_runs] for file in files])
-    own = [log for log in logs if log.source in changed]
-    found, diagnostics = found_in(own)
-    marked = marks(found)
-    own_marks = marked.of_files(found)
+    if not all(any(file.path in with_runs for file in files_of(each)) for each in found):
+        return None  # a folder without a log gets a diagnostic
+
+    def logs_at(paths: Set[str]) -> list[Log]:
+        logs = {path: Log(source=path, part=each.part) for path, each in read.items()}
+        return [log for each in loose_logs(found, logs, paths) for log in with_names(each, names)]
+
+    own = logs_at(changed)
+    runs, diagnostics = found_in(own)
+    marked = marks(runs)
+    own_marks = marked.of_files(runs)
     affected = _linked(pl.concat([before.marks, own_marks]), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
         read |= read_some(affected - changed, have_changed=False)
-    order = list(dict.fromkeys(log.source for log in logs))
-    affected |= {*before.order, *order} - traces.keys()  # folders with diagnostics
-    if affected != changed:
-        own = [
-            replace(log, part=read[log.source].part) if log.part is _UNREAD[True].part else log
-            for log in logs
-            if log.source in affected
-        ]
-        found, diagnostics = found_in(own)
-        marked = marks(found)
-        own_marks = marked.of_files(found)
-    whole = assembly(own, found, diagnostics, marked)
-    is_certain = all(read[file.path].stamp == file.stamp for file in files if file.path in read)
-    return Outcome(traces, with_runs, order, own_marks, lambda: whole, affected), is_certain
+        own = logs_at(affected)
+        runs, diagnostics = found_in(own)
+        marked = marks(runs)
+        own_marks = marked.of_files(runs)
+    with_results = {*before.order} - affected | {log.source for log in own}
+    order = [path for path in traces if path in with_results]
+    whole = assembly(own, runs, diagnostics, marked)
+    stamps = {file.path: file.stamp for each in found for file in files_of(each)}
+    is_certain = all(each.stamp == stamps[path] for path, each in read.items())
+    replaced = affected | {*before.order} - traces.keys()  # also folders that had no log
+    return Outcome(traces, with_runs, order, own_marks, lambda: whole, replaced), is_certain
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
     """Return the changed files and those linked to them by marks, directly or through others."""
-    known = marked[np.flatnonzero(recur(marked["mark"].to_numpy()))]
-    if changed.isdisjoint(known["source"]):
-        return set(changed)
-    can_meet = pl.col("format").null_count().over("mark") > 0, pl.col("format").n_unique().over("mark") > 1
-    known = known.filter(pl.any_horizontal(can_meet))
-    of_mark: dict[int, set[str]] = defaultdict(set)
-    of_file: dict[str, set[int]] = defaultdict(set)
-    for source, mark in known.select("source", "mark").iter_rows():
-        of_mark[mark].add(source)
-        of_file[source].add(mark)
+    marks, sources, formats = marked["mark"].to_numpy(), marked["source"].to_list(), marked["format"]
     linked, new = set(changed), set(changed)
     while new:
-        new = {source for file in new for mark in of_file[file] for source in of_mark[mark]} - linked
+        own = [row for row, source in enumerate(sources) if source in new]
+        of_marks: dict[int, tuple[set[str], list[str | None]]] = defaultdict(lambda: (set(), []))
+        met = np.flatnonzero(np.isin(marks, marks[own]))
+        for row, mark, kind in zip(met.tolist(), marks[met].tolist(), formats[met], strict=True):
+            files, kinds = of_marks[mark]
+            files.add(sources[row])
+            kinds.append(kind)
+        # A mark with a format only links different ones.
+        new = {file for files, kinds in of_marks.values() if None in kinds or len({*kinds}) > 1 for file in files}
+        new -= linked
         linked |= new
     return linked
 
@@ -206,12 +210,14 @@ class _Slice(NamedTuple):
 
 def _slices(old: pl.Series, new: pl.Series, replaced: Set[str], place: Mapping[str, int]) -> list[_Slice]:
     """Return the slices that make up the whole, given the files of the old and of the new rows, both in order."""
-    stays = ~old.is_in(list(replaced))
-    staying = old.filter(stays)
-    every = range(len(staying))
-    before = [bisect(every, place[source], key=lambda number: place[staying[number]]) for source in new]
+    places = np.array(
+        [-1 if source in replaced else place[source] for source in old.to_list()]
+        + [place[source] for source in new.to_list()],
+        dtype=np.int64,
+    )
     come = len(old) + 1 + np.arange(len(new))  # never consecutive to old ones
-    rows = np.insert(np.flatnonzero(stays), np.array(before, dtype=np.int64), come)
+    order = np.argsort(places, kind="stable")
+    rows = np.concatenate([np.arange(len(old)), come])[order[np.count_nonzero(places < 0) :]]
     starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
     firsts, lengths = rows[starts], np.diff(starts, append=len(rows))
     return [
@@ -228,7 +234,8 @@ def _slices(old: pl.Series, new: pl.Series, replaced: Set[str], place: Mapping[s
 def _joined(frames: tuple[pl.DataFrame, pl.DataFrame], slices: Sequence[_Slice]) -> pl.DataFrame:
     """Join slices of the old and the new frame."""
     pieces = [frames[each.is_new].slice(each.start, each.end - each.start) for each in slices]
-    return pl.concat(pieces or [frames[0].clear()], rechunk=len(pieces) > _PIECES)
+    whole = reduce(pl.DataFrame.vstack, pieces, frames[0].clear())  # faster than `pl.concat`, which wakes threads
+    return whole.rechunk() if len(pieces) > _PIECES else whole
 
 
 _PIECES: Final = 16

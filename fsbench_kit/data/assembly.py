@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
+from fsbench_kit.data.columns import (
+    FILE,
+    RUN,
+    Columns,
+    FileRecords,
+    diagnostics_of,
+    rows_of,
+    series_of,
+    settings_of,
+)
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
 from fsbench_kit.data.deduplication.agreement import distinct, hashed, of_records, recur
@@ -88,13 +97,8 @@ def assembly(logs: Sequence[Log], found: Found, diagnostics: pl.DataFrame, marks
     checks = [
         (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
     ]
-    diagnostics = pl.concat(
-        [
-            diagnostics_of(checks),
-            diagnostics,
-            diagnostics_of((remark.source, remark.diagnostic) for remark in (*remarks, *more)),
-        ]
-    )
+    own = diagnostics_of((remark.source, remark.diagnostic) for remark in (*remarks, *more))
+    diagnostics = diagnostics_of(checks).vstack(diagnostics).vstack(own)
     belonging = {
         "settings": settings,
         "measurements": _primary_once(measurements, is_repeated),
@@ -235,8 +239,7 @@ def _merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Re
 
 
 def _runs_frame(found: Found) -> pl.DataFrame:
-    facts = found.facts.rename(lambda name: f"outside.{name}")
-    known = pl.concat([found.columns.runs, facts], how="horizontal")
+    known = found.columns.runs.hstack([column.alias(f"outside.{column.name}") for column in found.facts])
 
     def outside(name: str) -> pl.Expr:
         return pl.col(f"outside.{name}")
@@ -254,16 +257,19 @@ def _runs_frame(found: Found) -> pl.DataFrame:
     columns |= {name: pl.coalesce(outside(name), name) for name in ("started_at", "ended_at", "duration")}
     worst = pl.when(is_in_either("failed")).then(pl.lit("failed"))
     columns["status"] = worst.when(is_in_either("partial")).then(pl.lit("partial")).otherwise(pl.lit("ok"))
-    ordinal = pl.int_range(1, pl.len() + 1).over("sha256")
+    ordinal = pl.lit(1)
+    if known["sha256"].n_unique() < known.height:
+        ordinal = pl.int_range(1, pl.len() + 1).over("sha256")
     columns["run_id"] = pl.format("{}-{}", pl.col("sha256").str.slice(0, 16), ordinal)
     schema = SCHEMAS["runs"]
-    return known.select(columns[name].cast(kind).alias(name) for name, kind in schema.items())
+    return known.select_seq(columns[name].cast(kind).alias(name) for name, kind in schema.items())
 
 
 def by_source(diagnostics: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
     """Sort diagnostics by the order in which their files were given."""
     order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
-    return diagnostics[np.argsort([order[source] for source in diagnostics["source"]], kind="stable")]
+    places = np.array([order[source] for source in diagnostics["source"].to_list()])
+    return rows_of(diagnostics, np.argsort(places, kind="stable"))
 
 
 # Checks
@@ -337,8 +343,8 @@ _ORIGIN_NAMES: Final = {
 
 def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs for which an article states the command of a job other than those measured in the log."""
-    is_stated = (settings["key"] == "job_name") & (settings["origin"] == "stated")
-    if not is_stated.any():
+    is_job = settings["key"] == "job_name"
+    if not is_job.any() or not (is_stated := is_job & (settings["origin"] == "stated")).any():
         return
     stated = settings.filter(is_stated)
     jobs = (

@@ -114,16 +114,17 @@ class Outcomes:
         self._kept = [_outcome(self._frames[start : start + _OF_ONE]) for start in starts]
         return reduce(Outcome.then, self._kept) if self._kept else None
 
-    def after(self, change: Outcome, *, is_kept: bool) -> Outcome:
-        """Return the result after a change of the one that was read, and store it if it can be kept."""
+    def after(self, change: Outcome, *, is_kept: bool) -> Assembly:
+        """Return the frames after a change of the result that was read, and store it if it can be kept."""
         whole, *previous = self._kept
         changes = reduce(Outcome.then, [*previous, change])
-        result = whole.then(changes)
         if is_kept and len(changes.replaced) > _MOST_CHANGED * len(changes.order):
+            result = whole.then(changes)
             self.keep(result, Packing())
-        elif is_kept:
+            return result.assembly
+        if is_kept:
             self._entry.write([*self._frames[:_OF_ONE], *_frames(changes)], self._packing)
-        return result
+        return whole.changed_by(changes)
 
     def keep(self, outcome: Outcome, packing: Packing) -> None:
         """Store a result, replacing the previous one."""

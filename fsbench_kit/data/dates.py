@@ -65,8 +65,8 @@ def of_one_run(date: str) -> pl.Expr:
 
 def with_times(dataset: Dataset) -> Dataset:
     """Set the start of runs to the time in their names, if it belongs to one run only and the log states none."""
-    is_date = (dataset.settings["key"] == "date") & (dataset.settings["origin"] == "name")
-    if not is_date.any():
+    is_date = dataset.settings["key"] == "date"
+    if not is_date.any() or not (is_date := is_date & (dataset.settings["origin"] == "name")).any():
         return dataset
     dates = dataset.settings.filter(is_date)
     runs = dataset.runs.join(dates.select("run_id", "value"), on="run_id", how="left", maintain_order="left")

@@ -38,7 +38,7 @@ from fsbench_kit.model.errors import InputError, legible
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from types import ModuleType
 
 Result: TypeAlias = Log | Dataset
@@ -69,7 +69,10 @@ def files_of(found: Found) -> Iterator[File]:
             yield found
         case Several():
             for each in found.found:
-                yield from files_of(each)
+                if isinstance(each, File):  # which most are; a generator for each would take longer
+                    yield each
+                else:
+                    yield from files_of(each)
 
 
 def traces_by_path(several: Iterable[Found]) -> dict[str, str] | None:
@@ -108,6 +111,23 @@ def results_of(found: Found, read: Iterator[Log]) -> list[Result]:
             return list(found.together([results_of(each, read) for each in found.found]))
         case _:
             return [found]
+
+
+def loose_logs(several: Iterable[Found], read: Mapping[str, Log], paths: Set[str]) -> Iterator[Log]:
+    """Yield the logs at some paths, given those that were read, and what is said of places that were not read.
+
+    This is for what depends on nothing but its logs. Folders without a log get no diagnostic.
+    """
+    for found in several:
+        match found:
+            case File(path=path) if path in paths:
+                log = _of_use(read[path]) if found.is_found else read[path]
+                if log is not None:
+                    yield log
+            case Log():
+                yield found
+            case Several():
+                yield from loose_logs(found.found, read, paths)
 
 
 Seen = dict[Inode, str]

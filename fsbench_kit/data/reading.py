@@ -28,13 +28,13 @@ from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
     from concurrent.futures import Executor
 
     import polars as pl
 
     from fsbench_kit.data.batches import Read
-    from fsbench_kit.data.finding import Found, Result, Seen
+    from fsbench_kit.data.finding import Found, Seen
     from fsbench_kit.data.names import NameTemplate
 
 
@@ -131,16 +131,6 @@ def _dataset(
     ]
     files, folders = [file for _, file in places], [place for place, _ in places]
 
-    def results(read: Iterable[Read]) -> Iterator[Result]:
-        logs = (
-            Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
-            for file, (part, fio_log, _) in zip(files, read, strict=True)
-        )
-        return chain.from_iterable(results_of(each, logs) for each in found)
-
-    def named(results: Iterable[Result]) -> list[Log]:
-        return [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
-
     def read_some(paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
         some = [place for place in zip(files, folders, strict=True) if place[0].path in paths]
         its_files, its_folders = [file for file, _ in some], [folder for _, folder in some]
@@ -155,14 +145,18 @@ def _dataset(
     if traces is not None and (before := kept.read()) is not None:
         if before.traces == traces:
             return before.assembly.dataset
-        some = change(before, traces, files, read_some, lambda read: named(results(read)))
+        some = change(before, traces, found, read_some, names)
         if some is not None:
             its_change, is_certain = some
-            return kept.after(its_change, is_kept=is_certain).assembly.dataset
+            return kept.after(its_change, is_kept=is_certain).dataset
     packing = Packing()
     read = read_cached(files, folders, executor, packing) if cached else read_files(files, executor)
-    each_result = list(results(read))
-    logs = named(each_result)
+    as_logs = (
+        Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
+        for file, (part, fio_log, _) in zip(files, read, strict=True)
+    )
+    results = list(chain.from_iterable(results_of(each, as_logs) for each in found))
+    logs = [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
     if assume:
         logs = [assumed for log in logs for assumed in with_assumed(log, assume)]
     own = legibly(with_fio_logs(logs))
@@ -178,7 +172,7 @@ def _dataset(
         order = list(dict.fromkeys(log.source for log in own))
         its_marks = marked.of_files(runs) if is_by_itself else None
         kept.keep(Outcome(traces, with_runs, order, its_marks, lambda: whole), packing)
-    return joined([whole.dataset, *(each for each in each_result if isinstance(each, Dataset))])
+    return joined([whole.dataset, *(each for each in results if isinstance(each, Dataset))])
 
 
 def no_run(diagnostics: pl.DataFrame) -> InputError:

@@ -1,5 +1,6 @@
 """Whatever changes among logs that were read before, reading them again gives what reading them first does."""
 
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -135,3 +136,26 @@ def test_a_folder_that_had_no_log_gets_one(logs: Path, tmp_path: Path) -> None:
     time.sleep(0.05)
     assert not differences(other, logs)
     assert not differences(other, logs)
+
+
+def test_a_run_in_another_format_is_met_again(logs: Path, root: Path) -> None:
+    """What these prints share links runs only because they are in different formats."""
+    printed = (root / "tests" / "data" / "fio-3.33-normal-json-terse.txt").read_text()
+    report, document = printed[: printed.index("{\n")], printed[printed.index("{\n") : printed.rindex("}") + 1]
+    (logs / "report.txt").write_text(report)
+    (logs / "document.json").write_text(document.replace("5", "6"))
+    time.sleep(0.05)
+    assert not differences(logs)
+    apart = fsb.read(logs).runs.height
+    (logs / "document.json").write_text(document)
+    assert not differences(logs)
+    assert fsb.read(logs).runs.height == apart - 1
+
+
+def test_what_was_skipped_stays_said(logs: Path) -> None:
+    os.mkfifo(logs / "pipe")
+    time.sleep(0.05)
+    assert not differences(logs)
+    (logs / "003.txt").write_bytes((logs / "004.txt").read_bytes())
+    assert not differences(logs)
+    assert "SKIPPED" in fsb.read(logs).diagnostics["code"]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.data.columns import RUN
+from fsbench_kit.data.columns import RUN, rows_of
 from fsbench_kit.data.deduplication.agreement import (
     ENOUGH,
     IS_WHOLE,
@@ -108,8 +108,9 @@ def marks(found: Found) -> Marks:
     runs, every = found.columns.runs, np.arange(len(found))
     measurements, is_main = found.columns.measurements, pl.col("primary")
     is_alike = IS_WHOLE & pl.col("metric").is_in(PRINTED_ALIKE)
-    flags = measurements.select(telling=is_main & TELLS, alike=is_main & is_alike)
-    telling, alike = (measurements[[RUN, *_PRINTED]][np.flatnonzero(flag)] for flag in flags)
+    flags = measurements.select_seq(telling=is_main & TELLS, alike=is_main & is_alike)
+    printed = measurements[[RUN, *_PRINTED]]
+    telling, alike = (rows_of(printed, np.flatnonzero(flag)) for flag in flags)
     starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
     number = np.minimum(ends - starts, _AT_EITHER_END)
     own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
