@@ -20,7 +20,6 @@ from fsbench_kit.data.columns import (
     Columns,
     FileRecords,
     diagnostics_of,
-    rows_of,
     series_of,
     settings_of,
 )
@@ -29,6 +28,7 @@ from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_ru
 from fsbench_kit.data.deduplication.agreement import distinct, hashed, of_records, recur
 from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, EITHER_LATENCY, ORIGINS
 

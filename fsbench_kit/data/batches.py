@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import time_ns
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -253,7 +253,7 @@ class _Found:
 
     def _read_documents(self) -> None:
         """Read the files that may be JSON, so that they need not be held until all files are found."""
-        found, left = _read_documents(_Texts([data for _, data, _ in self._json]))
+        found, left = _read_documents([data for _, data, _ in self._json])
         self._documents += self._columns(self._json, found.items(), left)
         self._json, self._size = [], 0
 
@@ -275,20 +275,7 @@ class _Found:
         return [_columns(owner, logs, numbers, contents) for owner, logs in found]
 
 
-class _Texts(Sequence[str]):
-    """Files as texts, each of which is decoded when it is needed, so that not all of them are held twice."""
-
-    def __init__(self, contents: Sequence[bytes]) -> None:
-        self._contents = contents
-
-    def __len__(self) -> int:
-        return len(self._contents)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._contents[index].decode("utf-8")
-
-
-def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
+def _read_documents(texts: Sequence[bytes]) -> tuple[dict[str, CleanLogs], list[int]]:
     """Read the texts that may consist of undamaged JSON only.
 
     Return the logs that were found, by the name of their format, and the indices of the remaining texts.

@@ -30,6 +30,7 @@ from fsbench_kit.model.records import (
     Setting,
     What,
 )
+from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import LARGEST, SCHEMAS
 
 if TYPE_CHECKING:
@@ -80,13 +81,6 @@ _NOTHING: Final = {
 def with_column(frame: pl.DataFrame, column: pl.Series) -> pl.DataFrame:
     """Replace a column of a frame; faster than a Polars query."""
     return frame.clone().replace_column(frame.get_column_index(column.name), column)
-
-
-def rows_of(frame: pl.DataFrame, numbers: NDArray[np.int64]) -> pl.DataFrame:
-    """Return some rows of a frame; faster than by its index, which wakes threads even for a single row."""
-    if np.array_equal(numbers, np.arange(frame.height)):
-        return frame
-    return frame.select_seq(pl.all().gather(numbers))
 
 
 class FileRecords(NamedTuple):

@@ -60,8 +60,8 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     cut = {at: found for at, chars in enumerate(texts) if (found := _cut(chars)) is not None}
     around = {at: found.around for at, found in cut.items() if found.around.strip()}
     normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
-    documents = {at: found.chars[found.document] for at, found in cut.items()}
-    lines = {at: own for at, found in cut.items() if (own := found.chars[found.terse])}
+    documents = {at: found.chars[found.document].encode("utf-8") for at, found in cut.items()}
+    lines = {at: own.encode("utf-8") for at, found in cut.items() if (own := found.chars[found.terse])}
     of_size = lots(documents, lambda at: len(documents[at]), AT_ONCE)
     json = [fio_json.together(documents, lot) for lot in of_size]
     no_json = chain.from_iterable(left for _, left in json)

@@ -43,7 +43,7 @@ def strictly(chars: str, start: int, first: int = 0) -> Document | None:
 def decode_cut(cut: Cut) -> Document | None:
     """Decode an object without its bins, as a text of its own."""
     stays = np.zeros(1, np.intp)
-    return _decoded(cut.chars, 0, 0, cut._replace(places=stays[:0], moved=stays))
+    return _decoded(str(cut.data, "ascii"), 0, 0, cut._replace(places=stays[:0], moved=stays))
 
 
 class Cut(NamedTuple):
@@ -51,7 +51,7 @@ class Cut(NamedTuple):
 
     Attributes
     ----------
-    chars
+    data
         The rest of its text.
     bins
         The bins.
@@ -63,7 +63,7 @@ class Cut(NamedTuple):
         The same in lines.
     """
 
-    chars: str
+    data: bytes | memoryview
     bins: list[Counts]
     places: NDArray[np.intp]
     moved: NDArray[np.intp]
@@ -75,7 +75,7 @@ class Cut(NamedTuple):
 
 
 def _decoded(text: str, start: int, first: int, cut: Cut | None = None) -> Document | None:
-    chars = text if cut is None else cut.chars
+    chars = text if cut is None else str(cut.data, "ascii")
     ordinals, pairs = count(first), 0
 
     def counted(content: Object) -> Object:
@@ -137,18 +137,20 @@ def _numbers(chars: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
 
 # Bins, each on its own line: "1234" : 5,
 
-_BINS: Final = re.compile(r'"bins"\s*:\s*(?=\{)')
+_BINS: Final = re.compile(rb'"bins"\s*:\s*(?=\{)')
 _ENTRY: Final = re.compile(rb'[ \t\n]*""[ \t\n]*:[ \t\n]*,')
 _DIGITS: Final = b"0123456789"
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in b'0123456789"')
 _POWERS: Final = 10 ** np.arange(1, MOST_DIGITS + 1)
-_CONSTANT: Final = "NaN"
+_CONSTANT: Final = b"NaN"
 """Replaces bins in the rest of an object."""
 
 
 def without_bins(chars: str, start: int, end: int) -> Cut | None:
     """Remove the bins from an object; return ``None`` if there are none, or if some are not as fio prints them."""
-    taken = taken_out(chars, start, end)
+    if chars.find('"bins"', start, end) < 0 or not (own := chars[start:end]).isascii():
+        return None
+    taken = taken_out(own.encode("ascii"), len(own), start)
     return next(cuts([taken])) if taken is not None else None
 
 
@@ -157,7 +159,7 @@ class Taken(NamedTuple):
 
     Attributes
     ----------
-    chars, places, moved, heights
+    data, places, moved, heights
         As in `Cut`.
     bins
         The text of all bins, concatenated.
@@ -167,7 +169,7 @@ class Taken(NamedTuple):
         The text of a count without its digits, and the number of other characters in each of the bins.
     """
 
-    chars: str
+    data: bytes
     places: NDArray[np.intp]
     moved: NDArray[np.intp]
     heights: NDArray[np.intp]
@@ -178,50 +180,58 @@ class Taken(NamedTuple):
     rest: int
 
 
-def taken_out(chars: str, start: int, end: int) -> Taken | None:
-    """Remove the bins from an object, without reading their numbers."""
-    spans = list(_spans(chars, start, end))
-    objects = [chars[begin:until] for begin, until in spans]
-    first = next((each for each in objects if "," in each), None)
-    if first is None or not chars.isascii():
+def taken_out(data: bytes, end: int, start: int = 0) -> Taken | None:
+    """Remove the bins from an object without reading their numbers.
+
+    Parameters
+    ----------
+    data, end
+        A text that begins with the object, and where it ends.
+    start
+        Where this text begins in the original one.
+    """
+    spans = list(_spans(data, end))
+    objects = [data[begin:until] for begin, until in spans]
+    first = next((each for each in objects if b"," in each), None)
+    if first is None or not data.isascii():
         return None
-    numbers = [each.count(",") + 1 for each in objects]
-    bins = "".join(objects).encode()
-    printed = first.encode().translate(None, _DIGITS)
+    numbers = [each.count(b",") + 1 for each in objects]
+    bins = b"".join(objects)
+    printed = first.translate(None, _DIGITS)
     entry = printed[1 : printed.find(b",") + 1]
     tail = printed[len(entry) * (printed.count(b",") + 1) : -1]
     as_printed = b"".join([b"{" + entry * (number - 1) + entry[:-1] + tail + b"}" for number in numbers])
     if not _ENTRY.fullmatch(entry) or tail.strip(b" \t\n") or bins.translate(None, _DIGITS) != as_printed:
         return None
-    begins, untils = [*(begin for begin, _ in spans), end], [start, *(until for _, until in spans)]
-    left = _CONSTANT.join(chars[until:begin] for until, begin in zip(untils, begins, strict=True))
-    if left.count(_CONSTANT) > len(spans) or "Infinity" in left:
+    begins, untils = [*(begin for begin, _ in spans), end], [0, *(until for _, until in spans)]
+    left = _CONSTANT.join(data[until:begin] for until, begin in zip(untils, begins, strict=True))
+    if left.count(_CONSTANT) > len(spans) or b"Infinity" in left:
         return None
     lengths = [until - begin - len(_CONSTANT) for begin, until in spans]
-    moved = [*accumulate(lengths, initial=start)]
+    moved = np.array([*accumulate(lengths, initial=0)])
     heights = [number * entry.count(b"\n") + tail.count(b"\n") for number in numbers]
     return Taken(
         left,
-        np.array([begin - by for begin, by in zip(begins[:-1], moved, strict=False)]),
-        np.array(moved),
+        np.array(begins[:-1]) - moved[:-1],
+        moved + start,
         np.array([*accumulate(heights, initial=0)]),
         bins,
-        spans,
+        [(start + begin, start + until) for begin, until in spans],
         numbers,
         entry,
         len(tail) + 1,
     )
 
 
-def _spans(chars: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _spans(data: bytes, end: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of bins that are not empty."""
-    position = start
-    while (position := chars.find('"bins"', position, end)) >= 0:
-        match = _BINS.match(chars, position)
+    position = 0
+    while (position := data.find(b'"bins"', position, end)) >= 0:
+        match = _BINS.match(data, position)
         position += 1
         if match is not None:
-            begin, position = match.end(), chars.find("}", match.end(), end) + 1
-            if chars.find('"', begin, position) > 0:
+            begin, position = match.end(), data.find(b"}", match.end(), end) + 1
+            if data.find(b'"', begin, position) > 0:
                 yield begin, position
 
 
@@ -230,7 +240,7 @@ def cuts(taken: Sequence[Taken]) -> Iterator[Cut | None]:
     counts = _counts(taken)
     if counts is not None:
         for each, bins in zip(taken, counts, strict=True):
-            yield Cut(each.chars, bins, each.places, each.moved, each.heights)
+            yield Cut(each.data, bins, each.places, each.moved, each.heights)
     elif len(taken) == 1:
         yield None
     else:

@@ -13,7 +13,7 @@ def words(numbers: Numbers) -> list[str]:
 
 
 def test_numbers_are_found_in_all_texts() -> None:
-    numbers = Numbers(['{"bw_mean" : 12.50, "p99" : 7}', "none", "0;-3;1.2.3"])
+    numbers = Numbers([b'{"bw_mean" : 12.50, "p99" : 7}', b"none", b"0;-3;1.2.3"])
     assert words(numbers) == ["12.50", "99", "7", "0", "3", "1.2", "3"]
     assert numbers.first == [0, 3, 3, 7]
     assert numbers.digits[:-1].tolist() == [1250, 99, 7, 0, 3, 12, 3]
@@ -22,21 +22,27 @@ def test_numbers_are_found_in_all_texts() -> None:
     assert numbers.is_any[:-1].tolist() == [True, True, True, False, True, True, True]
 
 
+def test_what_is_hidden_has_no_numbers() -> None:
+    numbers = Numbers([b"at 12:30 5", b"7"], [slice(3, 8), slice(0, 0)])
+    assert words(numbers) == ["5", "7"]
+    assert numbers.layouts[0] == Numbers([b"at 23:59 6"], [slice(3, 8)]).layouts[0]
+
+
 @pytest.mark.parametrize("other", ["a12 : 3", "a1 : 23", "a0 : 0"])
 def test_texts_that_differ_in_their_digits_alone_have_one_layout(other: str) -> None:
-    one, again = Numbers(["a1 : 2", other]).layouts
+    one, again = Numbers([b"a1 : 2", other.encode()]).layouts
     assert one == again
 
 
 @pytest.mark.parametrize("other", ["a1 : -2", "a1 : 2.", "a1 : .2", "a1 : 3.4", "a : 2", "a1 : 2e5", "a1 : 2 "])
 def test_other_characters_are_another_layout(other: str) -> None:
-    one, again = Numbers(["a1 : 2", other]).layouts
+    one, again = Numbers([b"a1 : 2", other.encode()]).layouts
     assert one != again
 
 
 def test_numbers_too_long_for_a_column_are_known_by_their_text() -> None:
     long, longer = "123456789012345678901234", "1" * 40
-    numbers = Numbers([f"a {long} 5", f"a {long} 5", f"a {long[:-1]}5 5", f"a {longer} 5"])
+    numbers = Numbers([f"a {number} 5".encode() for number in (long, long, f"{long[:-1]}5", longer)])
     assert words(numbers) == [long, "5", long, "5", f"{long[:-1]}5", "5", longer, "5"]
     assert numbers.counts[:2].tolist() == [-1, 5]
     firsts = np.array([[0], [2], [4]])
@@ -46,7 +52,7 @@ def test_numbers_too_long_for_a_column_are_known_by_their_text() -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("10", "010"), ("1.0", "1.00"), ("10", "1.0")])
 def test_prints_of_one_value_differ(one: str, other: str) -> None:
-    numbers = Numbers([one, other])
+    numbers = Numbers([one.encode(), other.encode()])
     assert numbers.are_same(np.array([[0], [1]]), numbers.exact(np.array([0]))).tolist() == [True, False]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.data.columns import RUN, rows_of
+from fsbench_kit.data.columns import RUN
 from fsbench_kit.data.deduplication.agreement import (
     ENOUGH,
     IS_WHOLE,
@@ -25,6 +25,7 @@ from fsbench_kit.data.deduplication.agreement import (
 )
 from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.model.records import Setting
+from fsbench_kit.model.rows import rows_of
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints identically in all its formats."""

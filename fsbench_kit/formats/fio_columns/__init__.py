@@ -12,7 +12,7 @@ from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Laten
 from fsbench_kit.formats.fio_columns.frames import read
 from fsbench_kit.formats.fio_columns.kind import Kind, Printed
 from fsbench_kit.formats.fio_columns.lots import lots
-from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Ints, Numbers
+from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Data, Ints, Numbers
 from fsbench_kit.formats.fio_columns.sheet import Sheet
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Amounts",
     "Bools",
     "Bucket",
+    "Data",
     "Figures",
     "Gate",
     "Ints",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.fio_columns.alike import Alike
     from fsbench_kit.formats.fio_columns.columns import Known, Log, Rows
     from fsbench_kit.formats.fio_columns.kind import Kind, P
-    from fsbench_kit.formats.fio_columns.numbers import Bools, Ints
+    from fsbench_kit.formats.fio_columns.numbers import Bools, Data, Ints
     from fsbench_kit.formats.fio_columns.sheet import Distribution
     from fsbench_kit.model.records import Place, Setting
 
@@ -71,10 +71,10 @@ class Report(NamedTuple):
     leftovers: list[Remark]
 
 
-def contents_of(lot: Sequence[tuple[P, str]], kinds: Alike[P], known: Known) -> Contents | None:
+def contents_of(lot: Sequence[tuple[P, Data]], kinds: Alike[P], known: Known) -> Contents | None:
     """Return what is read of a lot of reports, each given with its text, or ``None`` if none is of a kind."""
     reports = [report for report, _ in lot]
-    numbers = Numbers([chars for _, chars in lot])
+    numbers = Numbers([data for _, data in lot], [report.hidden for report in reports])
     found = [
         (report, kind, kind.log(report, first))
         for report, kind, first in zip(reports, kinds.kinds_of(reports, numbers), numbers.first, strict=False)

@@ -19,6 +19,7 @@ from fsbench_kit.formats.fio_columns.columns import Known, ints
 from fsbench_kit.formats.fio_columns.contents import Contents, Remark, Run, contents_of, too_large
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.model.records import Figure
+from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
@@ -28,17 +29,16 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.fio_columns.alike import Alike
     from fsbench_kit.formats.fio_columns.kind import Kind, P
-    from fsbench_kit.formats.fio_columns.numbers import Ints
+    from fsbench_kit.formats.fio_columns.numbers import Data, Ints
     from fsbench_kit.model.records import Measurement
 
 
 def read(
-    lots: Iterable[Sequence[tuple[P, str]]], kinds: Alike[P], given: Iterable[int]
+    lots: Iterable[Sequence[tuple[P, Data]]], kinds: Alike[P], given: Iterable[int]
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others.
 
-    Reports are given in lots, of which each is let go before the next one is made; with each report comes its
-    text, without what does not belong to its layout.
+    Reports are given in lots, of which each is let go before the next one is made; with each comes its text.
     """
     known = Known.new()
     every = map(partial(contents_of, kinds=kinds, known=known), lots)
@@ -81,7 +81,7 @@ class _Collected:
             {name: _RUN[name] for name in Run._fields} | {"identity": pl.String},
         )
         same = {"tool": TOOL.name, "start": 0, "line": 1}
-        runs = runs.with_columns(pl.col("identity").str.split(" "))
+        runs = runs.with_columns_seq(pl.col("identity").str.split(" "))
         return pl.DataFrame(
             [
                 runs[name] if name in runs.columns else pl.Series(name, [same.get(name)] * runs.height, dtype=kind)
@@ -101,7 +101,9 @@ class _Collected:
         of_logs = [known[id(report.settings)] for report in self._reports]
         picks = np.fromiter(chain.from_iterable(of_logs), np.int64)
         logs = np.repeat(ints(report.run.log for report in self._reports), list(map(len, of_logs)))
-        return pl.DataFrame([pl.Series("log", logs), *pl.DataFrame(rows, schema=_SETTING, orient="row")[picks]])
+        return pl.DataFrame(
+            [pl.Series("log", logs), *rows_of(pl.DataFrame(rows, schema=_SETTING, orient="row"), picks)]
+        )
 
     def _measurements(self) -> pl.DataFrame:
         known = self._known.whats.items
@@ -112,8 +114,8 @@ class _Collected:
         return pl.DataFrame(
             [
                 columns.integers("log"),
-                *self._places[columns.of("place")],
-                *whats[columns.of("what")],
+                *rows_of(self._places, columns.of("place")),
+                *rows_of(whats, columns.of("what")),
                 *map(columns.floats, ("value", "low", "high")),
                 columns.counts("samples"),
                 pl.concat([lot.texts for lot in self._lots], rechunk=True).alias("text"),
@@ -127,7 +129,7 @@ class _Collected:
         return pl.DataFrame(
             [
                 columns.integers("log"),
-                *self._places[["operation", "scope", "part"]][columns.of("place")],
+                *rows_of(self._places[["operation", "scope", "part"]], columns.of("place")),
                 metrics.gather(columns.of("metric")),
                 *map(columns.floats, ("low", "high", "share")),
                 columns.counts("number").alias("count"),

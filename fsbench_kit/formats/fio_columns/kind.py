@@ -31,11 +31,14 @@ class Printed:
         The end of the report in the text.
     ended_at
         The time at which it was printed, if it shows it.
+    hidden
+        The part of its text that does not belong to its layout, such as this time.
     """
 
     at: int
     end: int
     ended_at: datetime | None
+    hidden: slice
 
 
 P = TypeVar("P", bound=Printed)

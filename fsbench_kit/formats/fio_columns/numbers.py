@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,20 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Data: TypeAlias = bytes | memoryview
 
 NUMBER: Final = re.compile(clean_numbers.NUMBER)
 
 
 class Numbers:
     """The numbers in ASCII texts, concatenated; the last one represents a missing number.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    hidden
+        The part of each whose characters are not looked at.
 
     Attributes
     ----------
@@ -44,9 +52,11 @@ class Numbers:
         The indices of texts with a number of more digits than fio prints.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        joined = "\n".join(["", *texts, _MISSING, ""]).encode("ascii")
-        chars = np.frombuffer(bytearray(joined), np.uint8)
+    def __init__(self, texts: Sequence[Data], hidden: Iterable[slice] = ()) -> None:
+        chars = np.frombuffer(bytearray(b"\n").join([b"", *texts, _MISSING, b""]), np.uint8)
+        edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
+        for edge, part in zip(edges.tolist(), hidden, strict=False):
+            chars[edge + part.start : edge + part.stop] = _HIDDEN
         starts, ends, decimals = clean_numbers.number_spans(chars)
         self.decimals = decimals = decimals[:-1]
         lengths = ends - starts
@@ -61,7 +71,6 @@ class Numbers:
         self.counts = np.where(has_point, -1, self.digits)
         number_of_digits = lengths - has_point
         self._set_aside([*np.flatnonzero(number_of_digits > MOST_DIGITS).tolist(), -1])
-        edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
         first = np.searchsorted(starts, edges)
         self.first: list[int] = first.tolist()
         are_long = np.flatnonzero(number_of_digits > _MOST_PRINTED)
@@ -76,12 +85,12 @@ class Numbers:
         """Return the numbers of a document, which can have a sign or an exponent."""
         strange = [number for number, word in enumerate(words) if not NUMBER.fullmatch(word)]
         if not strange:
-            return cls([" ".join(words)])
+            return cls([" ".join(words).encode("ascii")])
         plain = list(words)
         for number in strange:
             plain[number] = "0"
-        made = cls([" ".join(plain)])
-        encoded = [word.encode() for word in (*words, _MISSING)]
+        made = cls([" ".join(plain).encode("ascii")])
+        encoded = [*map(str.encode, words), _MISSING]
         made._set_printed(b" ".join([*encoded, b""]), np.array(list(map(len, encoded))))
         made._set_aside(strange)
         return made
@@ -103,9 +112,9 @@ class Numbers:
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed."""
-        lengths = self._lengths[at]
-        where = (pl.lit(pl.Series(each)) for each in (self._ends[at] - lengths, lengths))
-        return pl.select(text=pl.lit(self._printed).bin.slice(*where).cast(pl.String)).to_series()
+        where = pl.DataFrame({"start": self._ends[at] - self._lengths[at], "length": self._lengths[at]})
+        words = pl.lit(self._printed).bin.slice("start", "length").cast(pl.String)
+        return where.select_seq(text=words).to_series()
 
     def exact(self, at: Ints) -> Ints:
         """Return what distinguishes numbers from all that are printed otherwise."""
@@ -122,9 +131,9 @@ class Numbers:
 
 UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
-_MISSING: Final = "1"
+_MISSING: Final = b"1"
 """The text of the missing number, which must not be 0 so that items without a gate exist."""
-_MARK, _POINT = 0xFE, 0xFD
+_MARK, _POINT, _HIDDEN = 0xFE, 0xFD, 0xFC
 """Codes that no text contains."""
 _DIGITS: Final = b"0123456789"
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*_DIGITS, _MARK, _POINT])

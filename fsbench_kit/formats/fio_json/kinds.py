@@ -21,7 +21,7 @@ from fsbench_kit.formats.fio_json.reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,13 +41,13 @@ class Printed(fio_columns.Printed):
         Its bins.
     heights
         The lines of the bins that were removed before the first, and with each.
-    text
-        Returns the text.
+    data
+        The text.
     """
 
     bins: list[Counts]
     heights: NDArray[np.intp]
-    text: Callable[[], str]
+    data: bytes
 
 
 class DocumentKind(fio_columns.Kind[Printed]):

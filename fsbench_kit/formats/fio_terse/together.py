@@ -39,7 +39,9 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
-def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
+def together(
+    texts: Sequence[bytes] | Mapping[int, bytes], which: Iterable[int]
+) -> tuple[CleanLogs | None, list[int]]:
     """Read the texts, given by index, that consist of nothing but the lines of one run.
 
     Texts with any irregularity are left to `fsbench_kit.formats.fio_terse.parse`.
@@ -51,14 +53,14 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     """
     given = list(which)
     reports = (
-        (_Printed(at, len(chars), None, chars), chars)
+        (_Printed(at, len(data), None, slice(0, 0), data.decode("ascii")), data)
         for at in given
-        if (chars := texts[at].rstrip("\n")).startswith(_LAYOUTS) and chars.isascii()
+        if (data := texts[at].rstrip(b"\n")).startswith(_LAYOUTS) and data.isascii()
     )
     return fio_columns.read(lots(reports, lambda item: item[0].end), _KINDS, given)
 
 
-_LAYOUTS: Final = ("2;", "3;", "4;", "5;")
+_LAYOUTS: Final = (b"2;", b"3;", b"4;", b"5;")
 """The possible beginnings of a line."""
 
 
