@@ -29,7 +29,7 @@ from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
@@ -65,20 +65,28 @@ class ReadFiles:
         return Read(part, None, stamp)
 
     def keep(self, read: Iterable[Read], packing: Packing) -> None:
-        """Store what was read of files, replacing the previous content."""
-        kept = {each.stamp: each.part for each in read if each.stamp is not None and each.fio_log is None}
-        if sum(stamp.size for stamp in kept) >= _LEAST:
-            stamps = pl.DataFrame(list(kept), schema=_STAMPS, orient="row")
-            self._entry.write([stamps, *Columns.gathered(list(kept.values())).frames()], packing)
+        """Store what was read of files, replacing the previous content.
+
+        Files that can change unseen are stored as well, under a stamp that no file has: what all files are in is
+        packed already.
+        """
+        every = list(read)
+        stamps = [_NO_FILE if each.stamp is None or each.fio_log is not None else each.stamp for each in every]
+        if sum(stamp.size for stamp in {*stamps} - {_NO_FILE}) >= _LEAST:
+            columns = Columns.gathered([each.part for each in every])
+            self._entry.write([pl.DataFrame(stamps, schema=_STAMPS, orient="row"), *columns.frames()], packing)
 
 
 def read_cached(
-    files: Sequence[File], places: Sequence[Path], executor: Executor | None, packing: Packing | None
-) -> list[Read]:
+    files: Sequence[File], places: Sequence[Path], executor: Executor | None
+) -> tuple[list[Read], Callable[[Packing], None]]:
     """Return what was read of files, reading only those that are not in the cache or have changed.
 
-    The results for all files of a place, which is a folder, are cached together. Without `packing`, nothing is
-    written to the cache.
+    Returns
+    -------
+    tuple
+        What was read, and a function that stores it, if some of it is new. The results for all files of a place,
+        which is a folder, are stored together.
     """
     caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
     known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
@@ -86,12 +94,15 @@ def read_cached(
     for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
         known[number] = read
     result = [read for read in known if read is not None]
-    if packing is not None:
+
+    def keep(packing: Packing) -> None:
         for place in {places[number] for number in new if result[number].stamp is not None}:
             caches[place].keep((read for read, own in zip(result, places, strict=True) if own == place), packing)
-    return result
+
+    return result, keep
 
 
+_NO_FILE: Final = Stamp(*[-1] * len(Stamp._fields))
 _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 
 

@@ -137,7 +137,7 @@ def _dataset(
         if have_changed:
             read = read_files(its_files, executor)
         else:
-            read = read_cached(its_files, its_folders, executor, None)
+            read, _ = read_cached(its_files, its_folders, executor)
         return dict(zip((file.path for file in its_files), read, strict=True))
 
     traces = traces_by_path(found) if cached and not names and not assume else None
@@ -149,8 +149,7 @@ def _dataset(
         if some is not None:
             its_change, is_certain = some
             return kept.after(its_change, is_kept=is_certain).dataset
-    packing = Packing()
-    read = read_cached(files, folders, executor, packing) if cached else read_files(files, executor)
+    read, keep = read_cached(files, folders, executor) if cached else (read_files(files, executor), None)
     as_logs = (
         Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
         for file, (part, fio_log, _) in zip(files, read, strict=True)
@@ -163,6 +162,9 @@ def _dataset(
     runs, diagnostics = found_in(own)
     marked = marks(runs)
     whole = assembly(own, runs, diagnostics, marked)
+    packing = Packing()
+    if keep is not None:
+        keep(packing)
     if traces is not None:
         # Files that could still change undetected are read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from numpy.typing import NDArray
-
     from fsbench_kit.formats.fio_columns.alike import Alike
     from fsbench_kit.formats.fio_columns.columns import Known, Log, Rows
     from fsbench_kit.formats.fio_columns.kind import Kind, P
@@ -91,9 +89,10 @@ class Contents:
     reports
         What is read of each, except for those that have to be read separately.
     measurements, bins
-        Columns of their `Rows` and `Distribution`, in which ``log`` is the index of the text.
-    texts
-        The measurements as printed.
+        Columns of their `Rows` and `Distribution`, in which ``log`` is the index of the text, and ``text`` the
+        figure as printed.
+    height
+        The number of measurements.
     rows_of_figures
         Kinds with the indices of their reports, and the rows of the figures of each, without percentiles; see
         `Sheet.rows_of_figures`.
@@ -120,8 +119,9 @@ class Contents:
             rows, distributions = rows.of(are_kept), distributions.of(~is_odd[distributions.log])
         places = np.cumsum(~is_odd) - 1
         self.rows_of_figures = [(kind, places[which].tolist(), own) for kind, which, own in of_figures]
-        self.texts = sheet.texts(rows.at)
+        self.height = len(rows.log)
         self.measurements = _narrow(rows, ("place", "what", "value", "low", "high", "samples", "line"), at)
+        self.measurements["text"] = sheet.texts(rows.at)
         self.bins = _narrow(distributions, ("place", "metric", "low", "high", "number", "share", "line"), at)
 
 
@@ -160,7 +160,7 @@ def _reports(
     return reports
 
 
-def _narrow(rows: Rows | Distribution, names: Iterable[str], at: Ints) -> dict[str, NDArray[Any]]:
+def _narrow(rows: Rows | Distribution, names: Iterable[str], at: Ints) -> dict[str, Any]:
     """Return some columns, and the text of each row; what refers to few things needs few bytes."""
     columns = {"log": at[rows.log]} | {name: getattr(rows, name) for name in names}
     return {name: column.astype(np.int32) if name in _FEW else column for name, column in columns.items()}

@@ -118,7 +118,7 @@ class _Collected:
                 *rows_of(whats, columns.of("what")),
                 *map(columns.floats, ("value", "low", "high")),
                 columns.counts("samples"),
-                pl.concat([lot.texts for lot in self._lots], rechunk=True).alias("text"),
+                columns.words("text"),
                 columns.integers("line"),
             ]
         )
@@ -172,7 +172,7 @@ class _Collected:
                 _, numbers, several = of_kinds.setdefault(id(kind), (kind, [], []))
                 numbers += (first + number for number in which)
                 several.append(np.where(rows < 0, -1, start + rows))
-            first, start = first + len(lot.reports), start + len(lot.texts)
+            first, start = first + len(lot.reports), start + lot.height
         alike: dict[Hashable, tuple[Kind[Any], list[int], list[Ints]]] = {}
         for kind, which, rows_of_kind in of_kinds.values():
             _, numbers, several = alike.setdefault(kind.checked, (kind, [], []))
@@ -200,18 +200,23 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
 
 
 class _Columns:
-    """Columns of all lots, each of which is made when it is needed."""
+    """Columns of all lots. Each is made when it is needed, and taken from the lots, so that none is held twice."""
 
-    def __init__(self, lots: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+    def __init__(self, lots: Sequence[dict[str, Any]]) -> None:
         self._lots = lots
 
     def of(self, name: str) -> NDArray[Any]:
         """Return a column."""
-        return np.concatenate([lot[name] for lot in self._lots])
+        return np.concatenate([lot.pop(name) for lot in self._lots])
 
     def integers(self, name: str) -> pl.Series:
         """Return a column of integers."""
         return pl.Series(name, self.of(name).astype(np.int64, copy=False))
+
+    def words(self, name: str) -> pl.Series:
+        """Return a column of texts."""
+        words: pl.Series = pl.concat([lot.pop(name) for lot in self._lots], rechunk=True)
+        return words.alias(name)
 
     def floats(self, name: str) -> pl.Series:
         """Return a column of numbers, with null for NaN."""
