@@ -21,6 +21,7 @@ from fsbench_kit.data.deduplication import marks
 from fsbench_kit.data.finding import files_of, loose_logs
 from fsbench_kit.data.log import Log
 from fsbench_kit.data.names import with_names
+from fsbench_kit.model.rows import rows_of
 
 if TYPE_CHECKING:
     from fsbench_kit.data.batches import Read
@@ -75,7 +76,7 @@ class Outcome:
         if self.marks is None or change.marks is None:
             marks = None
         else:
-            marks = pl.concat([_but(self.marks, change.replaced), change.marks])
+            marks = _but(self.marks, change.replaced).vstack(change.marks)
         return replace(
             change,
             marks=marks,
@@ -141,7 +142,7 @@ def change(
     runs, diagnostics = found_in(own)
     marked = marks(runs)
     own_marks = marked.of_files(runs)
-    affected = _linked(pl.concat([before.marks, own_marks]), changed)
+    affected = _linked(before.marks.vstack(own_marks), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
@@ -153,23 +154,22 @@ def change(
     with_results = {*before.order} - affected | {log.source for log in own}
     order = [path for path in traces if path in with_results]
     whole = assembly(own, runs, diagnostics, marked)
-    stamps = {file.path: file.stamp for each in found for file in files_of(each)}
-    is_certain = all(each.stamp == stamps[path] for path, each in read.items())
+    those_read = (file for each in found for file in files_of(each) if file.path in read)
+    is_certain = all(read[file.path].stamp == file.stamp for file in those_read)
     replaced = affected | {*before.order} - traces.keys()  # also folders that had no log
     return Outcome(traces, with_runs, order, own_marks, lambda: whole, replaced), is_certain
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
     """Return the changed files and those linked to them by marks, directly or through others."""
-    marks, sources, formats = marked["mark"].to_numpy(), marked["source"].to_list(), marked["format"]
     linked, new = set(changed), set(changed)
     while new:
-        own = [row for row, source in enumerate(sources) if source in new]
+        own = marked["mark"].filter(marked["source"].is_in([*new])).to_numpy()
         of_marks: dict[int, tuple[set[str], list[str | None]]] = defaultdict(lambda: (set(), []))
-        met = np.flatnonzero(np.isin(marks, marks[own]))
-        for row, mark, kind in zip(met.tolist(), marks[met].tolist(), formats[met], strict=True):
+        met = np.flatnonzero(np.isin(marked["mark"].to_numpy(), own))
+        for source, mark, kind in rows_of(marked["source", "mark", "format"], met).rows():
             files, kinds = of_marks[mark]
-            files.add(sources[row])
+            files.add(source)
             kinds.append(kind)
         # A mark with a format only links different ones.
         new = {file for files, kinds in of_marks.values() if None in kinds or len({*kinds}) > 1 for file in files}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -162,10 +162,20 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs and the diagnostics of logs, both in the order of the logs."""
     columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
     of_run = [logs[number] for number in columns.runs[FILE]]
-    each = zip(*map(attrgetter(*_FACTS), of_run), strict=True) if of_run else ()
-    facts = pl.DataFrame(dict(zip(_FACTS, each, strict=False)), schema=_FACTS)
+    each = zip(*map(attrgetter(*_FACTS), of_run), strict=True) if of_run else [()] * len(_FACTS)
+    facts = pl.DataFrame([_fact(nothing, values) for nothing, values in zip(_NO_FACTS, each, strict=True)])
     settings = _outside(of_run, columns.runs["filesystem"])
     return Found(columns, facts, settings), _diagnostics(columns.diagnostics, logs)
+
+
+def _fact(nothing: pl.Series, values: Sequence[Any]) -> pl.Series:
+    """Return a column of facts, most of which are unknown in all logs."""
+    if all(value is None for value in values):
+        return nothing.clear(len(values))
+    return pl.Series(nothing.name, values, nothing.dtype)
+
+
+_NO_FACTS: Final = pl.DataFrame(schema=_FACTS).get_columns()
 
 
 def _diagnostics(found: pl.DataFrame, logs: Sequence[Log]) -> pl.DataFrame:
