@@ -18,13 +18,15 @@ import polars as pl
 from fsbench_kit.data.assembly import Assembly, assembly, found_in
 from fsbench_kit.data.columns import RUN, with_column
 from fsbench_kit.data.deduplication import marks
-from fsbench_kit.data.finding import files_of, loose_logs
+from fsbench_kit.data.finding import Several, files_of, loose_logs
 from fsbench_kit.data.log import Log
 from fsbench_kit.data.names import with_names
 from fsbench_kit.model.rows import rows_of
 
 if TYPE_CHECKING:
     from fsbench_kit.data.batches import Read
+    from fsbench_kit.data.deduplication import Found as Runs
+    from fsbench_kit.data.deduplication import Marks
     from fsbench_kit.data.finding import Found
     from fsbench_kit.data.names import NameTemplate
 
@@ -131,33 +133,30 @@ def change(
     with_runs = (before.with_runs - changed & traces.keys()) | {
         path for path, each in read.items() if each.part.runs
     }
-    if not all(any(file.path in with_runs for file in files_of(each)) for each in found):
+    folders = (each for each in found if isinstance(each, Several))
+    if not all(any(file.path in with_runs for file in files_of(folder)) for folder in folders):
         return None  # a folder without a log gets a diagnostic
 
-    def logs_at(paths: Set[str]) -> list[Log]:
+    def look(paths: Set[str]) -> tuple[list[Log], Runs, pl.DataFrame, Marks]:
         logs = {path: Log(source=path, part=each.part) for path, each in read.items()}
-        return [log for each in loose_logs(found, logs, paths) for log in with_names(each, names)]
+        own = [log for each in loose_logs(found, logs, paths) for log in with_names(each, names)]
+        runs, diagnostics = found_in(own)
+        return own, runs, diagnostics, marks(runs)
 
-    own = logs_at(changed)
-    runs, diagnostics = found_in(own)
-    marked = marks(runs)
-    own_marks = marked.of_files(runs)
-    affected = _linked(before.marks.vstack(own_marks), changed)
+    own, runs, diagnostics, marked = look(changed)
+    affected = _linked(before.marks.vstack(marked.of_files(runs)), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
         read |= read_some(affected - changed, have_changed=False)
-        own = logs_at(affected)
-        runs, diagnostics = found_in(own)
-        marked = marks(runs)
-        own_marks = marked.of_files(runs)
+        own, runs, diagnostics, marked = look(affected)
     with_results = {*before.order} - affected | {log.source for log in own}
     order = [path for path in traces if path in with_results]
     whole = assembly(own, runs, diagnostics, marked)
     those_read = (file for each in found for file in files_of(each) if file.path in read)
     is_certain = all(read[file.path].stamp == file.stamp for file in those_read)
     replaced = affected | {*before.order} - traces.keys()  # also folders that had no log
-    return Outcome(traces, with_runs, order, own_marks, lambda: whole, replaced), is_certain
+    return Outcome(traces, with_runs, order, marked.of_files(runs), lambda: whole, replaced), is_certain
 
 
 def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:

@@ -67,8 +67,8 @@ class ReadFiles:
     def keep(self, read: Iterable[Read], packing: Packing) -> None:
         """Store what was read of files, replacing the previous content.
 
-        Files that can change unseen are stored as well, under a stamp that no file has: what all files are in is
-        packed already.
+        Files that can still change unseen are stored as well, under a stamp that no file has: the frames that hold
+        all files are packed for the result anyway.
         """
         every = list(read)
         stamps = [_NO_FILE if each.stamp is None or each.fio_log is not None else each.stamp for each in every]
