@@ -25,10 +25,9 @@ from fsbench_kit.model.rows import rows_of
 
 if TYPE_CHECKING:
     from fsbench_kit.data.batches import Read
-    from fsbench_kit.data.deduplication import Found as Runs
+    from fsbench_kit.data.deduplication import Found as FoundRuns
     from fsbench_kit.data.deduplication import Marks
     from fsbench_kit.data.finding import Found
-    from fsbench_kit.data.names import NameTemplate
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +102,8 @@ def change(
     traces: Mapping[str, str],
     found: Sequence[Found],
     read_some: ReadSome,
-    names: Sequence[NameTemplate],
 ) -> tuple[Outcome, bool] | None:
-    """Return what changes in the result for logs of which only a few have changed.
+    """Return what changes in a result without templates of names if only a few of the logs have changed.
 
     Parameters
     ----------
@@ -115,8 +113,6 @@ def change(
         The current state of the files, and what was found in each place.
     read_some
         A function that reads some of the files.
-    names
-        What the names of logs mean.
 
     Returns
     -------
@@ -137,19 +133,19 @@ def change(
     if not all(any(file.path in with_runs for file in files_of(folder)) for folder in folders):
         return None  # a folder without a log gets a diagnostic
 
-    def look(paths: Set[str]) -> tuple[list[Log], Runs, pl.DataFrame, Marks]:
+    def results_at(paths: Set[str]) -> tuple[list[Log], FoundRuns, pl.DataFrame, Marks]:
         logs = {path: Log(source=path, part=each.part) for path, each in read.items()}
-        own = [log for each in loose_logs(found, logs, paths) for log in with_names(each, names)]
+        own = [log for each in loose_logs(found, logs, paths) for log in with_names(each, ())]
         runs, diagnostics = found_in(own)
         return own, runs, diagnostics, marks(runs)
 
-    own, runs, diagnostics, marked = look(changed)
+    own, runs, diagnostics, marked = results_at(changed)
     affected = _linked(before.marks.vstack(marked.of_files(runs)), changed)
     if 2 * len(affected) > len(traces):
         return None
     if affected != changed:
         read |= read_some(affected - changed, have_changed=False)
-        own, runs, diagnostics, marked = look(affected)
+        own, runs, diagnostics, marked = results_at(affected)
     with_results = {*before.order} - affected | {log.source for log in own}
     order = [path for path in traces if path in with_results]
     whole = assembly(own, runs, diagnostics, marked)

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from fsbench_kit.data.columns import (
-    FILE,
-    RUN,
-    Columns,
-    FileRecords,
-    diagnostics_of,
-    series_of,
-    settings_of,
-)
+from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Marks, Remark, merged, same_runs
 from fsbench_kit.data.deduplication.agreement import distinct, hashed, of_records, recur

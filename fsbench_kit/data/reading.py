@@ -145,7 +145,7 @@ def _dataset(
     if traces is not None and (before := kept.read()) is not None:
         if before.traces == traces:
             return before.assembly.dataset
-        some = change(before, traces, found, read_some, names)
+        some = change(before, traces, found, read_some)
         if some is not None:
             its_change, is_certain = some
             return kept.after(its_change, is_kept=is_certain).dataset

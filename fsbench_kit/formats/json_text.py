@@ -148,9 +148,9 @@ _CONSTANT: Final = b"NaN"
 
 def without_bins(chars: str, start: int, end: int) -> Cut | None:
     """Remove the bins from an object; return ``None`` if there are none, or if some are not as fio prints them."""
-    if chars.find('"bins"', start, end) < 0 or not (own := chars[start:end]).isascii():
+    if not chars.isascii() or chars.find('"bins"', start, end) < 0:
         return None
-    taken = taken_out(own.encode("ascii"), len(own), start)
+    taken = taken_out(chars[start:end].encode("ascii"), end - start, start)
     return next(cuts([taken])) if taken is not None else None
 
 
