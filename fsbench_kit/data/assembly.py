@@ -113,7 +113,7 @@ def legibly(logs: Iterable[Log]) -> list[Log]:
 def runs_of(part: Part) -> list[list[int]]:
     """Return the runs of a file in order, each as the numbers of all its prints."""
     columns = part.columns.picked(part.runs)
-    nowhere = pl.DataFrame(schema=_FACTS).clear(columns.runs.height)
+    nowhere = pl.DataFrame([_unknown(nothing, columns.runs.height) for nothing in _NO_FACTS])
     starts = columns.runs["start"].to_list()
     sets, _ = same_runs(Found(columns, nowhere, [()] * columns.runs.height))
     runs = sorted((sorted(numbers, key=starts.__getitem__) for numbers in sets), key=lambda run: starts[run[0]])
@@ -163,11 +163,17 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
 def _fact(nothing: pl.Series, values: Sequence[Any]) -> pl.Series:
     """Return a column of facts, most of which are unknown in all logs."""
     if all(value is None for value in values):
-        return nothing.clear(len(values))
+        return _unknown(nothing, len(values))
     return pl.Series(nothing.name, values, nothing.dtype)
 
 
-_NO_FACTS: Final = pl.DataFrame(schema=_FACTS).get_columns()
+def _unknown(nothing: pl.Series, number: int) -> pl.Series:
+    """Return a column of nulls."""
+    return nothing.new_from_index(0, number)
+
+
+_NO_FACTS: Final = [pl.Series(name, [None], kind) for name, kind in _FACTS.items()]
+"""For each fact, a column with one null."""
 
 
 def _diagnostics(found: pl.DataFrame, logs: Sequence[Log]) -> pl.DataFrame:

@@ -160,7 +160,7 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     schema = SCHEMAS[name]
     if not isinstance(frame, pl.DataFrame):
         raise RequestError(f'the frame "{name}" is a {type(frame).__name__}, not a Polars DataFrame')
-    if frame.schema == schema:
+    if _has(frame, name):
         return frame
     for column in schema:
         if column not in frame.columns:
@@ -174,6 +174,18 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         if kind != schema[column]:
             frame = frame.with_columns(_cast(name, frame[column], schema[column]))
     return frame.select(schema.names())
+
+
+def _has(frame: pl.DataFrame, name: str) -> bool:
+    """Whether a frame has a schema: Polars compares types without the Python objects that stand for them."""
+    try:
+        frame.clear().vstack(_EMPTY[name])
+    except (pl.exceptions.ShapeError, pl.exceptions.SchemaError):
+        return False
+    return True
+
+
+_EMPTY: Final = {name: pl.DataFrame(schema=schema) for name, schema in SCHEMAS.items()}
 
 
 def _cast(name: str, column: pl.Series, kind: pl.DataType) -> pl.Series:

@@ -20,7 +20,6 @@ from fsbench_kit.data.deduplication.agreement import (
     Numbers,
     Prints,
     hashed,
-    of_records,
     recur,
 )
 from fsbench_kit.data.deduplication.found import Found, Remark
@@ -110,18 +109,22 @@ def marks(found: Found) -> Marks:
     measurements, is_main = found.columns.measurements, pl.col("primary")
     is_alike = IS_WHOLE & pl.col("metric").is_in(PRINTED_ALIKE)
     flags = measurements.select_seq(telling=is_main & TELLS, alike=is_main & is_alike)
-    printed = measurements[[RUN, *_PRINTED]]
-    telling, alike = (rows_of(printed, np.flatnonzero(flag)) for flag in flags)
-    starts, ends = np.searchsorted(telling[RUN].to_numpy(), [every, every + 1])
+    telling, alike = (np.flatnonzero(flag) for flag in flags)
+    of_measurements = measurements[RUN].to_numpy()
+    starts, ends = np.searchsorted(of_measurements[telling], [every, every + 1])
     number = np.minimum(ends - starts, _AT_EITHER_END)
-    own, has_any = hashed(telling, _PRINTED), np.flatnonzero(number)
+    has_any = np.flatnonzero(number)
     rates = np.full(len(found), np.nan)
-    rates[has_any] = telling["value"].to_numpy()[starts[has_any]]
-    of_alike, first = np.unique(alike[RUN].to_numpy(), return_index=True)
-    sums = np.add.reduceat(hashed(alike, _ALIKE), first) if len(first) else np.empty(0, np.uint64)
+    rates[has_any] = measurements["value"].to_numpy()[telling[starts[has_any]]]
+    of_alike, first = np.unique(of_measurements[alike], return_index=True)
+    sums = np.empty(0, np.uint64)
+    if len(first):
+        sums = np.add.reduceat(hashed(rows_of(measurements[list(_ALIKE)], alike), _ALIKE), first)
+    at_ends = np.concatenate([from_[has_any] for from_ in (starts, ends - number)])
+    sums_at_ends = _sums(measurements, telling, at_ends, np.tile(number[has_any], 2))
     each = [(*_known(runs[name]), is_format) for name, is_format in _OF_RUNS.items()]
     each += [(of_alike, sums, True)]
-    each += [(has_any, _sums(own, from_[has_any], number[has_any]), False) for from_ in (starts, ends - number)]
+    each += [(has_any, own, False) for own in np.split(sums_at_ends, 2)]
     return Marks(_marked(runs, each), rates)
 
 
@@ -144,12 +147,16 @@ def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
     return known, (words.list.join("\0") if words.dtype == pl.List else words).hash().to_numpy()
 
 
-def _sums(hashes: Hashes, starts: Numbers, numbers: Numbers) -> Hashes:
+def _sums(measurements: pl.DataFrame, rows: Numbers, starts: Numbers, numbers: Numbers) -> Hashes:
     """Return an ordered hash over the given number of rows from each start, up to `_AT_EITHER_END`."""
+    places = np.arange(_AT_EITHER_END)
+    are_there = places < numbers[:, None]
+    hashes = np.zeros(are_there.shape, np.uint64)
+    their_rows = rows[(starts[:, None] + places)[are_there]]
+    hashes[are_there] = hashed(rows_of(measurements[list(_PRINTED)], their_rows), _PRINTED)
     sums = np.zeros(len(starts), np.uint64)
-    for place in range(_AT_EITHER_END):
-        rows = np.flatnonzero(numbers > place)
-        sums[rows] = of_records(sums[rows], hashes[starts[rows] + place].astype(np.int64)) * _MORE
+    for each in hashes.T:
+        sums = (sums + each) * _MORE
     return sums
 
 
