@@ -297,21 +297,23 @@ class Packing:
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: each as the number of its parts, and these as streams in Arrow's IPC format."""
+    """Return frames as bytes: the number of groups of columns and of rows of each, and streams in Arrow's IPC format."""
     return b"".join(chain.from_iterable(map(_packed, frames)))
 
 
 def _packed(frame: pl.DataFrame) -> list[bytes]:
     """Return a frame as pieces of bytes; it is packed in parts because that takes its memory once more."""
-    streams = [_stream(frame[start : start + _PART]) for start in range(0, frame.height or 1, _PART)]
-    return [len(streams).to_bytes(_LENGTH, "little"), *streams]
+    groups = [list(names) for _, names in groupby(frame.columns, _VARIED.__contains__)] or [[]]
+    starts = range(0, frame.height or 1, _PART)
+    head = b"".join(number.to_bytes(_LENGTH, "little") for number in (len(groups), len(starts)))
+    return [head, *(_stream(frame[names][start : start + _PART]) for names in groups for start in starts)]
 
 
 def _stream(frame: pl.DataFrame) -> bytes:
     """Return a frame as a stream, preceded by its length."""
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
-    frame.write_ipc_stream(piece, compression="lz4")  # most of it is repetitive
+    frame.write_ipc_stream(piece, compression="uncompressed" if {*frame.columns} & _VARIED else "lz4")
     length = piece.tell() - _LENGTH
     piece.seek(0)
     piece.write(length.to_bytes(_LENGTH, "little"))
@@ -328,16 +330,24 @@ def _unpacked(data: bytes) -> Iterator[tuple[pl.DataFrame, memoryview]]:
     """Yield the frames from packed bytes, each with its own bytes."""
     view = memoryview(data)
     while view:
-        number, end = int.from_bytes(view[:_LENGTH], "little"), _LENGTH
-        parts = []
-        for _ in range(number):
+        groups, parts = (int.from_bytes(view[start : start + _LENGTH], "little") for start in (0, _LENGTH))
+        streams, end = [], 2 * _LENGTH
+        for _ in range(groups * parts):
             start = end + _LENGTH
             end = start + int.from_bytes(view[end:start], "little")
-            parts.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
-        yield pl.concat(parts, rechunk=True) if number > 1 else parts[0], view[:end]
+            streams.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
+        frame, *more = (_whole(streams[first : first + parts]) for first in range(0, len(streams), parts))
+        yield frame.hstack(list(chain.from_iterable(more))), view[:end]
         view = view[end:]
 
 
+def _whole(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of several frames as one frame."""
+    return pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
+
+
+_VARIED: Final = {"value", "low", "high", "samples", "text"}
+"""Columns that hardly repeat; compressing them takes several times as long as writing them as they are."""
 _PART: Final = 2**16
 """The number of rows in a part of a packed frame."""
 _LENGTH: Final = 8
