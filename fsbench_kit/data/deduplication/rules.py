@@ -122,7 +122,9 @@ def marks(found: Found) -> Marks:
         sums = np.add.reduceat(hashed(rows_of(measurements[list(_ALIKE)], alike), _ALIKE), first)
     at_ends = np.concatenate([from_[has_any] for from_ in (starts, ends - number)])
     sums_at_ends = _sums(measurements, telling, at_ends, np.tile(number[has_any], 2))
-    each = [(*_known(runs[name]), is_format) for name, is_format in _OF_RUNS.items()]
+    hashes = runs.select_seq(pl.col(name).hash() for name in _OF_RUNS)
+    known = [_known(runs[name]) for name in _OF_RUNS]
+    each = [(of, hashes[name].to_numpy()[of], _OF_RUNS[name]) for of, name in zip(known, _OF_RUNS, strict=True)]
     each += [(of_alike, sums, True)]
     each += [(has_any, own, False) for own in np.split(sums_at_ends, 2)]
     return Marks(_marked(runs, each), rates)
@@ -138,13 +140,11 @@ _ALIKE: Final = ("operation", "metric", "value")
 _PRINTED: Final = ("operation", "metric", "statistic", "value")
 
 
-def _known(values: pl.Series) -> tuple[Numbers, Hashes]:
-    """Return the records for which a value is known, and hashes of the values."""
+def _known(values: pl.Series) -> Numbers:
+    """Return the rows that are not null."""
     if values.null_count() == len(values):
-        return np.empty(0, np.int64), np.empty(0, np.uint64)
-    known = np.flatnonzero(values.is_not_null()) if values.null_count() else np.arange(len(values))
-    words = values.drop_nulls()
-    return known, (words.list.join("\0") if words.dtype == pl.List else words).hash().to_numpy()
+        return np.empty(0, np.int64)
+    return np.flatnonzero(values.is_not_null()) if values.null_count() else np.arange(len(values))
 
 
 def _sums(measurements: pl.DataFrame, rows: Numbers, starts: Numbers, numbers: Numbers) -> Hashes:

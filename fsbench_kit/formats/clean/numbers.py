@@ -180,23 +180,20 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
 
 def number_spans(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
-    belongs = _are_digits(chars)
-    is_point = chars[1:-1] == ord(".")
-    is_point &= belongs[:-2]
-    is_point &= belongs[2:]
-    points = np.flatnonzero(is_point) + 1
-    belongs[points] = True
-    starts, ends = _stretches(belongs)
-    of = np.searchsorted(starts, points) - 1
-    if (np.diff(of) == 0).any():  # in 1.2.3, the first two digits are one number
-        ordinal = np.arange(len(points)) - np.searchsorted(of, of)
-        belongs[points[ordinal % 2 == 1]] = False
-        points = points[ordinal % 2 == 0]
-        starts, ends = _stretches(belongs)
-        of = np.searchsorted(starts, points) - 1
+    starts, ends = _stretches(_are_digits(chars))
+    has_point = starts[1:] - ends[:-1] == 1
+    has_point &= chars[ends[:-1]] == ord(".")
+    whole = np.flatnonzero(has_point)
+    if (follows := np.diff(whole, prepend=-2) == 1).any():  # in 1.2.3, the first two digits are one number
+        ordinals = np.arange(len(whole))
+        since = ordinals - np.maximum.accumulate(np.where(follows, 0, ordinals))
+        whole = whole[since % 2 == 0]
     places = np.zeros(len(starts) + 1, dtype=np.int64)
-    places[of] = ends[of] - points - 1
-    return starts, ends, places
+    places[whole] = ends[whole + 1] - starts[whole + 1]
+    ends[whole] = ends[whole + 1]
+    is_first = np.ones(len(places), dtype=np.bool_)
+    is_first[whole + 1] = False
+    return starts[is_first[:-1]], ends[is_first[:-1]], places[is_first]
 
 
 def _are_digits(chars: NDArray[np.uint8]) -> NDArray[np.bool_]:
