@@ -297,7 +297,7 @@ class Packing:
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: the number of groups of columns and of rows of each, and streams in Arrow's IPC format."""
+    """Return frames as bytes: for each, how many groups of its columns and rows follow as streams of Arrow."""
     return b"".join(chain.from_iterable(map(_packed, frames)))
 
 
