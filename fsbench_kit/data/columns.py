@@ -303,7 +303,9 @@ def packed(frames: Iterable[pl.DataFrame]) -> bytes:
 
 def _packed(frame: pl.DataFrame) -> list[bytes]:
     """Return a frame as pieces of bytes; it is packed in parts because that takes its memory once more."""
-    groups = [list(names) for _, names in groupby(frame.columns, _VARIED.__contains__)] or [[]]
+    groups = [frame.columns]
+    if _VARIED.issubset(frame.columns):
+        groups = [list(names) for _, names in groupby(frame.columns, _VARIED.__contains__)]
     starts = range(0, frame.height or 1, _PART)
     head = b"".join(number.to_bytes(_LENGTH, "little") for number in (len(groups), len(starts)))
     return [head, *(_stream(frame[names][start : start + _PART]) for names in groups for start in starts)]
@@ -313,7 +315,7 @@ def _stream(frame: pl.DataFrame) -> bytes:
     """Return a frame as a stream, preceded by its length."""
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
-    frame.write_ipc_stream(piece, compression="uncompressed" if {*frame.columns} & _VARIED else "lz4")
+    frame.write_ipc_stream(piece, compression="uncompressed" if _VARIED.issuperset(frame.columns) else "lz4")
     length = piece.tell() - _LENGTH
     piece.seek(0)
     piece.write(length.to_bytes(_LENGTH, "little"))
@@ -346,8 +348,8 @@ def _whole(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
 
 
-_VARIED: Final = {"value", "low", "high", "samples", "text"}
-"""Columns that hardly repeat; compressing them takes several times as long as writing them as they are."""
+_VARIED: Final = frozenset({"value", "low", "high", "samples", "text"})
+"""Columns of measurements that hardly repeat; compressing them takes three times as long as writing them."""
 _PART: Final = 2**16
 """The number of rows in a part of a packed frame."""
 _LENGTH: Final = 8
