@@ -1,8 +1,9 @@
 """Caches what was read of files, so that unchanged files need not be read again.
 
 For each folder that was read there are two cache files: what was read of each of its logs, and the result for all
-of them. They are only used by the version that wrote them, and ignored if damaged. Logs that could still change
-without getting another stamp are not cached.
+of them; and a third one if few of the logs changed since, with what changed in the result. They are only used by the
+version that wrote them, and ignored if damaged. Logs that could still change without getting another stamp are not
+cached.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import polars as pl
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import BELONGING, Bytes, Columns, Packing, unpacked
+from fsbench_kit.data.columns import BELONGING, Columns, Packing, unpacked
 from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
@@ -109,21 +110,23 @@ _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 class Outcomes:
     """The cache of the result for everything found in some places, which are folders.
 
-    It contains a result, and what changed in it since: adding a change packs nothing but this.
+    What changed since is stored beside the result, so that a change packs and writes nothing but this.
     """
 
     def __init__(self, places: Iterable[Path]) -> None:
-        self._entry = _Entry(places, "frames")
-        self._packing = Packing()
+        several = list(places)
+        self._entry, self._beside = (_Entry(several, kind) for kind in ("frames", "changes"))
         self._kept: list[Outcome] = []
-        self._frames: list[pl.DataFrame] = []
 
     def read(self) -> Outcome | None:
         """Return the cached result, or ``None``."""
-        self._frames = self._packing.unpacked(self._entry.read())
-        starts = range(0, len(self._frames), _OF_ONE)
-        self._kept = [_outcome(self._frames[start : start + _OF_ONE]) for start in starts]
-        return reduce(Outcome.then, self._kept) if self._kept else None
+        if not (whole := list(unpacked(self._entry.read()))):
+            return None
+        self._kept = [_outcome(whole)]
+        changes = unpacked(self._beside.read())
+        if (of := next(changes, None)) is not None and of.item() == self._entry.head:
+            self._kept.append(_outcome(list(changes)))
+        return reduce(Outcome.then, self._kept)
 
     def after(self, change: Outcome, *, is_kept: bool) -> Assembly:
         """Return the frames after a change of the result that was read, and store it if it can be kept."""
@@ -134,7 +137,8 @@ class Outcomes:
             self.keep(result, Packing())
             return result.assembly
         if is_kept:
-            self._entry.write([*self._frames[:_OF_ONE], *_frames(changes)], self._packing)
+            of = pl.DataFrame({"of": [self._entry.head]})
+            self._beside.write([of, *_frames(changes)], Packing())
         return whole.changed_by(changes)
 
     def keep(self, outcome: Outcome, packing: Packing) -> None:
@@ -182,8 +186,6 @@ def _frames(outcome: Outcome) -> list[pl.DataFrame]:
 _FILES: Final = pl.Schema({"path": pl.String(), "trace": pl.String(), "has_runs": pl.Boolean()})
 _PATHS: Final = pl.Schema({"path": pl.String()})
 _BELONGING: Final = tuple(name for name in BELONGING if name in SCHEMAS)
-_OF_ONE: Final = 7 + len(_BELONGING)
-"""The number of frames of a result."""
 
 
 def is_on() -> bool:
@@ -198,11 +200,18 @@ def folder() -> Path:
 
 
 class _Entry:
-    """A file of the cache, which contains frames."""
+    """A file of the cache, which contains frames.
+
+    Attributes
+    ----------
+    head
+        The header of the file that was read, which distinguishes it from any other.
+    """
 
     def __init__(self, places: Iterable[Path], kind: str) -> None:
         names = b"\0".join(os.fsencode(place.absolute()) for place in places)
         self._name = f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
+        self.head = b""
 
     @property
     def _file(self) -> Path:
@@ -215,6 +224,7 @@ class _Entry:
                 head, payload = opened.read(_HEAD), opened.read()
             if head != _head([payload]):
                 return b""
+            self.head = head
             os.utime(self._file)
         except OSError:
             return b""
@@ -226,7 +236,7 @@ class _Entry:
             _write(self._file, packing.packed(frames))
 
 
-def _head(pieces: Iterable[Bytes]) -> bytes:
+def _head(pieces: Iterable[bytes]) -> bytes:
     """Return the header of a cache file: the version that wrote it, and the length and checksum of the frames."""
     length = checksum = 0
     for piece in pieces:
@@ -248,7 +258,7 @@ def _version() -> bytes:
 _HEAD: Final = 32 + 8 + 4
 
 
-def _write(file: Path, pieces: Sequence[Bytes]) -> None:
+def _write(file: Path, pieces: Sequence[bytes]) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     try:

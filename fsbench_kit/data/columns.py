@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from fsbench_kit.documents import Contents
     from fsbench_kit.model.records import Bins, Record
 
-Bytes: TypeAlias = bytes | memoryview
 
 RUN: Final = "run"
 """The column with the number of the run that a row belongs to, before runs have ids."""
@@ -277,23 +276,17 @@ class Columns:
 
 
 class Packing:
-    """Packs each frame only once, because frames of a result are mostly those read from its files or the cache."""
+    """Packs each frame only once, because frames of a result are mostly those read from its files."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[pl.DataFrame, Sequence[Bytes]]] = {}
+        self._known: dict[int, tuple[pl.DataFrame, Sequence[bytes]]] = {}
 
-    def packed(self, frames: Iterable[pl.DataFrame]) -> list[Bytes]:
+    def packed(self, frames: Iterable[pl.DataFrame]) -> list[bytes]:
         """Return frames as pieces of bytes, and remember these."""
         several = list(frames)
         new = [frame for frame in several if id(frame) not in self._known]
         self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
         return [piece for frame in several for piece in self._known[id(frame)][1]]
-
-    def unpacked(self, data: bytes) -> list[pl.DataFrame]:
-        """Return the frames from packed bytes, and remember these."""
-        found = list(_unpacked(data))
-        self._known |= {id(frame): (frame, [own]) for frame, own in found}
-        return [frame for frame, _ in found]
 
 
 def packed(frames: Iterable[pl.DataFrame]) -> bytes:
@@ -324,12 +317,6 @@ def _stream(frame: pl.DataFrame) -> bytes:
 
 def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
     """Yield the frames from packed bytes."""
-    for frame, _ in _unpacked(data):
-        yield frame
-
-
-def _unpacked(data: bytes) -> Iterator[tuple[pl.DataFrame, memoryview]]:
-    """Yield the frames from packed bytes, each with its own bytes."""
     view = memoryview(data)
     while view:
         groups, parts = (int.from_bytes(view[start : start + _LENGTH], "little") for start in (0, _LENGTH))
@@ -339,7 +326,7 @@ def _unpacked(data: bytes) -> Iterator[tuple[pl.DataFrame, memoryview]]:
             end = start + int.from_bytes(view[end:start], "little")
             streams.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
         frame, *more = (_whole(streams[first : first + parts]) for first in range(0, len(streams), parts))
-        yield frame.hstack(list(chain.from_iterable(more))), view[:end]
+        yield frame.hstack(list(chain.from_iterable(more)))
         view = view[end:]
 
 

@@ -160,6 +160,34 @@ def test_a_cache_that_is_of_no_use_is_written_anew(
     assert parsed() == 0
 
 
+def test_a_change_is_stored_beside_the_result_that_it_changes(logs: Path, kept: Path, parsed: Count) -> None:
+    def change(*numbers: int) -> bytes:
+        """Change some files, and return the content of the file for changes."""
+        for number in numbers:
+            with (logs / f"{number:03}.txt").open("a") as file:
+                file.write("\n")
+        time.sleep(0.05)
+        assert same(fsb.read(logs), fsb.read(logs, cache=False))
+        parsed()
+        assert same(fsb.read(logs), fsb.read(logs, cache=False))
+        return beside.read_bytes()
+
+    fsb.read(logs)
+    (result,) = kept.glob("*.frames")
+    beside, whole = result.with_suffix(".changes"), result.read_bytes()
+    assert not beside.exists()
+    few = change(3)
+    assert result.read_bytes() == whole
+    assert len(few) < len(whole) / 3
+    change(*range(5, 25))
+    assert result.read_bytes() != whole
+    beside.write_bytes(few)  # as if another process had written late
+    parsed()
+    again = fsb.read(logs)
+    assert parsed() == 0
+    assert same(again, fsb.read(logs, cache=False))
+
+
 def test_a_cache_that_cannot_be_written_is_none(logs: Path, kept: Path) -> None:
     kept.parent.mkdir()
     kept.touch()
