@@ -1,9 +1,9 @@
 """Caches what was read of files, so that unchanged files need not be read again.
 
 For each folder that was read there are two cache files: what was read of each of its logs, and the result for all
-of them; and a third one if few of the logs changed since, with what changed in the result. They are only used by the
-version that wrote them, and ignored if damaged. Logs that could still change without getting another stamp are not
-cached.
+of them; and a third one if few of the logs changed since, with what changed in the result. They are only used by
+the version that wrote them, and ignored if damaged. Logs that could still change without getting another stamp are
+not cached.
 """
 
 from __future__ import annotations
