@@ -180,7 +180,7 @@ def _has(frame: pl.DataFrame, name: str) -> bool:
     """Whether a frame has a schema: Polars compares types without the Python objects that stand for them."""
     try:
         frame.clear().vstack(_EMPTY[name])
-    except (pl.exceptions.ShapeError, pl.exceptions.SchemaError):
+    except pl.exceptions.PolarsError:
         return False
     return True
 
