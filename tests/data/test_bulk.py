@@ -243,13 +243,18 @@ def test_while_files_are_merged_no_process_holds_memory_to_read(
 ) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
     monkeypatch.setattr(bulk.workers.os, "sched_getaffinity", lambda _: {0, 1})
-    at_work: list[list[object]] = []
+    of_others = {*active_children()}
+    at_work: list[int] = []
     read, merge = bulk._read, bulk.compacted
-    monkeypatch.setattr(bulk, "_read", lambda *given: (read(*given), at_work.append(active_children()))[0])
-    monkeypatch.setattr(bulk, "compacted", lambda *given: at_work.append(active_children()) or merge(*given))
+
+    def count() -> None:
+        at_work.append(len({*active_children()} - of_others))
+
+    monkeypatch.setattr(bulk, "_read", lambda *given: (read(*given), count())[0])
+    monkeypatch.setattr(bulk, "compacted", lambda *given: count() or merge(*given))
     _time_logs(tmp_path / "logs", 6)
     fsb.ingest(tmp_path / "logs", to=tmp_path / "frames")
-    assert list(map(len, at_work)) == [1, 0]
+    assert at_work == [1, 0]
 
 
 def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:
