@@ -168,7 +168,7 @@ def _fact(nothing: pl.Series, values: Sequence[Any]) -> pl.Series:
 
 
 def _unknown(nothing: pl.Series, number: int) -> pl.Series:
-    """Return a column of nulls."""
+    """Return a column of nulls; `polars.Series.clear` would run a query for it."""
     return nothing.new_from_index(0, number)
 
 

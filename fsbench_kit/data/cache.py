@@ -115,16 +115,16 @@ class Outcomes:
 
     def __init__(self, places: Iterable[Path]) -> None:
         several = list(places)
-        self._entry, self._beside = (_Entry(several, kind) for kind in ("frames", "changes"))
+        self._result, self._changes = (_Entry(several, kind) for kind in ("frames", "changes"))
         self._kept: list[Outcome] = []
 
     def read(self) -> Outcome | None:
         """Return the cached result, or ``None``."""
-        if not (whole := list(unpacked(self._entry.read()))):
+        if not (whole := list(unpacked(self._result.read()))):
             return None
         self._kept = [_outcome(whole)]
-        changes = unpacked(self._beside.read())
-        if (of := next(changes, None)) is not None and of.item() == self._entry.head:
+        changes = unpacked(self._changes.read())
+        if (of := next(changes, None)) is not None and of.item() == self._result.head:
             self._kept.append(_outcome(list(changes)))
         return reduce(Outcome.then, self._kept)
 
@@ -137,13 +137,13 @@ class Outcomes:
             self.keep(result, Packing())
             return result.assembly
         if is_kept:
-            of = pl.DataFrame({"of": [self._entry.head]})
-            self._beside.write([of, *_frames(changes)], Packing())
+            of = pl.DataFrame({"of": [self._result.head]})
+            self._changes.write([of, *_frames(changes)], Packing())
         return whole.changed_by(changes)
 
     def keep(self, outcome: Outcome, packing: Packing) -> None:
         """Store a result, replacing the previous one."""
-        self._entry.write(_frames(replace(outcome, replaced=frozenset())), packing)
+        self._result.write(_frames(replace(outcome, replaced=frozenset())), packing)
 
 
 _MOST_CHANGED: Final = 1 / 8

@@ -141,7 +141,7 @@ _PRINTED: Final = ("operation", "metric", "statistic", "value")
 
 
 def _known(values: pl.Series) -> Numbers:
-    """Return the rows that are not null."""
+    """Return the rows that are not null; mostly all or none are, which is known without a query."""
     if values.null_count() == len(values):
         return np.empty(0, np.int64)
     return np.flatnonzero(values.is_not_null()) if values.null_count() else np.arange(len(values))
