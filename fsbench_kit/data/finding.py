@@ -194,18 +194,21 @@ def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> It
 def found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
     """Find what a folder contains, except for some files given as resolved paths."""
     try:
-        with os.scandir(folder) as found:
-            entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda each: each.name)
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # of thousands
     except OSError as error:
         yield log_with(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
         return
     prefix = str(folder / "_")[:-1]
-    for entry in entries:
-        path = prefix + entry.name
+    yield from found_among((prefix + name for name in names), seen, but)
+
+
+def found_among(paths: Iterable[str], seen: Seen, but: Collection[Path] = ()) -> Iterator[Found]:
+    """Find what entries of folders are, except for some files given as resolved paths."""
+    for path in paths:
         if but and Path(path).resolve() in but:
             continue
         try:
-            known = entry.stat(follow_symlinks=False)
+            known = os.lstat(path)
         except OSError as error:
             yield log_with(path, "UNREADABLE", f"It cannot be read: {error.strerror}.")
             continue
@@ -214,7 +217,7 @@ def found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Fou
                 path, is_found=True, stamp=Stamp.of(known)
             )
         else:
-            yield from found_as(Path(path), seen, but)
+            yield from _found_as(Path(path), seen, but)
 
 
 def _written(folder: Path) -> Log | Dataset:
@@ -224,7 +227,7 @@ def _written(folder: Path) -> Log | Dataset:
         return log_with(error.file or folder, "UNREADABLE", f"The dataset cannot be read: {error.what}.")
 
 
-def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
+def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
     """Find what an entry of a folder is that is not a regular file."""
     try:
         irregular = not_regular(entry)

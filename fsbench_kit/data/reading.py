@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shlex
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -19,7 +20,7 @@ from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.dates import with_times
 from fsbench_kit.data.deduplication import marks
 from fsbench_kit.data.files import Given, check_executor, flattened
-from fsbench_kit.data.finding import Several, files_of, found_as, found_at, results_of, traces_by_path
+from fsbench_kit.data.finding import Several, files_of, found_among, found_at, results_of, traces_by_path
 from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
@@ -103,15 +104,17 @@ def read(
     return dataset
 
 
-def read_entries(entries: Iterable[tuple[Path, bool]], names: Iterable[str] = ()) -> Dataset:
+def read_entries(entries: Iterable[tuple[str, bool]], names: Iterable[str] = ()) -> Dataset:
     """Read paths, each with whether it was given or found in a folder; the result may have no runs."""
     seen: Seen = {}
-    items = list(entries)
-    found = [
-        found_at(path, 0, seen) if is_given else Several(list(found_as(path, seen, ())), chain.from_iterable)
-        for path, is_given in items
-    ]
-    return _dataset([path for path, _ in items], found, templates_of(names), None, cached=False)
+    found: list[Found] = []
+    for is_given, some in groupby(entries, itemgetter(1)):
+        paths = [path for path, _ in some]
+        if is_given:
+            found += (found_at(Path(path), 0, seen) for path in paths)
+        else:
+            found.append(Several(list(found_among(paths, seen)), chain.from_iterable))
+    return _dataset([Path()] * len(found), found, templates_of(names), None, cached=False)
 
 
 def _dataset(

@@ -440,7 +440,7 @@ def test_logs_are_read_by_the_workers_of_a_scheduler(published: Path, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
-    _time_logs(tmp_path / "logs", 3500)
+    _time_logs(tmp_path / "logs", 7000)
     command = [FSBENCH, "read", "logs", "--to", "frames"]
     frames = tmp_path / "frames"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -463,9 +463,9 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
     assert "to go on, run fsbench read logs --to frames" in unfinished.stderr
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     first = again.stderr.splitlines()[0]
-    assert first.endswith("of 3,500 files, which were read before")
+    assert first.endswith("of 7,000 files, which were read before")
     data = fsb.read(frames)
-    assert data.runs.height == 3500
+    assert data.runs.height == 7000
     assert data.runs["run_id"].is_unique().all()
 
 

@@ -98,7 +98,7 @@ def ingest(
 
     Notes
     -----
-    Files are read in chunks of up to a thousand, or more if they belong together. Runs in several chunks count
+    Files are read in chunks of up to two thousand, or more if they belong together. Runs in several chunks count
     once if their bytes are the same; the other rules for runs in several places apply within a chunk, that is,
     within a study, a folder that is not too large, and files of one name.
 

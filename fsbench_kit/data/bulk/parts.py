@@ -19,7 +19,7 @@ from fsbench_kit.data.written import DONE, write_frame, write_json
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.data.bulk.plan import Entry
     from fsbench_kit.data.dataset import Dataset
@@ -67,7 +67,7 @@ def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str
 def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
     """Read files and folders. An input that crashes the reader gets a diagnostic; the others are still read."""
     try:
-        return read_entries(((Path(entry.path), entry.named) for entry in entries), names)
+        return read_entries(entries, names)
     except Exception as error:
         if len(entries) == 1:
             message = f"It could not be read ({type(error).__name__}: {error}). This is a defect of fsbench_kit."
@@ -79,21 +79,31 @@ def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
 def write_part(dataset: Dataset, name: str, folder: Path) -> Part:
     """Write a dataset as a part into a folder."""
     files: dict[str, list[str]] = {name: [] for name in SCHEMAS}
-    studies = dataset.runs.select("run_id", "source", "study")
-    keys = {"run_id": studies.drop("source"), "source": studies.drop("run_id").unique("source", keep="first")}
     for frame_name, frame in dataset.frames.items():
-        rows = frame
-        if "study" not in frame.columns:
-            key = "run_id" if "run_id" in frame.columns else "source"
-            rows = frame.join(keys[key], on=key, how="left", maintain_order="left")
-        for (study,), of_study in rows.group_by("study", maintain_order=True):
+        for study, of_study in _by_study(frame, dataset.runs):
             place = f"study={NO_STUDY if study is None else quote(str(study), safe=' ')}"
             path = folder / frame_name / place / f"{name}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_frame(of_study.select(frame.columns), path)
+            write_frame(of_study, path)
             keep(path)
             files[frame_name].append(str(path.relative_to(folder)))
     return Part(name, dataset.runs.height, files)
+
+
+def _by_study(frame: pl.DataFrame, runs: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    """Yield the rows of a frame by study."""
+    if frame.is_empty():
+        return
+    if runs["study"].n_unique() == 1 and "run_id" in frame.columns:
+        yield runs["study"][0], frame
+        return
+    rows = frame
+    if "study" not in frame.columns:
+        key = "run_id" if "run_id" in frame.columns else "source"
+        studies = runs.select(key, "study").unique(key, keep="first")
+        rows = frame.join(studies, on=key, how="left", maintain_order="left")
+    for (study,), of_study in rows.group_by("study", maintain_order=True):
+        yield study, of_study.select(frame.columns)
 
 
 def keep(path: Path) -> None:

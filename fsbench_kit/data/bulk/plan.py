@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.log import Log
 
-FILES: Final = 1000
+FILES: Final = 2000
 BYTES: Final = 8_000_000
 """The limits of a chunk, exceeded only if files belong together; memory grows with them."""
 
@@ -76,10 +76,10 @@ class Chunk:
         lots = [self, *others]
         return sum(lot.files for lot in lots) <= FILES and sum(lot.size for lot in lots) <= BYTES
 
-    def count(self, path: Path) -> None:
+    def count(self, path: str) -> None:
         """Add a file's size and modification stamp."""
         try:
-            found = path.stat()
+            found = os.stat(path)  # noqa: PTH116  # one of thousands
         except OSError:
             return  # reading it reports the error
         self.files += 1
@@ -181,13 +181,13 @@ class _Search:
         return [whole] if lots else []
 
     def _lots_of(self, entry: os.DirEntry[str]) -> list[Chunk]:
-        path = Path(entry.path)
         try:
             if not entry.is_dir():
-                return [_alone(path)]
+                return [_file(entry.path)]
+            path = Path(entry.path)
             is_target = inode(path) == self._target
         except OSError:
-            return [_alone(path)]  # reading it reports the error
+            return [_file(entry.path)]  # reading it reports the error
         if is_target or self._is_seen(path):
             return []
         if is_report(path):
@@ -198,24 +198,30 @@ class _Search:
 
 def _alone(path: Path, *, named: bool = False) -> Chunk:
     """Return a chunk of one file, or of a folder with everything in it."""
+    if not is_folder(path) or kernel_filesystem(path) is not None:
+        return _file(str(path), named=named)
     chunk = Chunk([Entry(str(path), named)])
-    if is_folder(path) and kernel_filesystem(path) is None:
-        for folder, _, names in os.walk(path):
-            for name in sorted(names):
-                chunk.count(Path(folder, name))
-    else:
-        chunk.count(path)
+    for folder, _, names in os.walk(path):
+        for name in sorted(names):
+            chunk.count(f"{folder}/{name}")
+    return chunk
+
+
+def _file(path: str, *, named: bool = False) -> Chunk:
+    """Return a chunk of one file, or of a folder without what is in it."""
+    chunk = Chunk([Entry(path, named)])
+    chunk.count(path)
     return chunk
 
 
 _ENDINGS: Final = re.compile(r"(?:\.[A-Za-z]\w*)+$")
 
 
-def _family(chunk: Chunk) -> tuple[Path, str]:
+def _family(chunk: Chunk) -> tuple[str, str]:
     """Return what files that are read together share: their folder, and their name without its ending."""
-    path = Path(chunk.entries[0].path)
-    prefix = LogName.of(path.name).prefix
-    return path.parent, prefix if prefix != path.name else _ENDINGS.sub("", path.name)
+    folder, _, name = chunk.entries[0].path.rpartition("/")
+    prefix = LogName.of(name).prefix
+    return folder, prefix if prefix != name else _ENDINGS.sub("", name)
 
 
 def _families(lots: list[Chunk]) -> Iterable[Chunk]:
