@@ -405,6 +405,8 @@ def test_what_cannot_be_read_in_bulk_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no log in this folder"):
         fsb.ingest(tmp_path / "empty", to=tmp_path / "other")
     assert not (tmp_path / "other").exists()
+    absent = fsbench("read", tmp_path / "gone.txt", "--to", tmp_path / "other")
+    assert absent.stderr.startswith(f"fsbench: {tmp_path}/gone.txt: No such file or directory.")
     with pytest.raises(RequestError, match="only files and folders can be read in bulk"):
         fsb.ingest(b"real", to=frames)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="a dataset cannot be read into itself"):

@@ -42,7 +42,7 @@ def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
 
         def say(now: Reading) -> None:
             nonlocal printed
-            if now.elapsed - printed >= _BETWEEN_LINES or now.read == now.files:
+            if now.files and (now.elapsed - printed >= _BETWEEN_LINES or now.read == now.files):
                 printed = now.elapsed
                 console.print(describe(now), markup=False, highlight=False, soft_wrap=True)
 
