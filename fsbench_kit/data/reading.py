@@ -114,7 +114,8 @@ def read_entries(entries: Iterable[tuple[str, bool]], names: Iterable[str] = ())
             found += (found_at(Path(path), 0, seen) for path in paths)
         else:
             found.append(Several(list(found_among(paths, seen)), chain.from_iterable))
-    return _dataset([Path()] * len(found), found, templates_of(names), None, cached=False)
+    places = [Path()] * len(found)  # only the cache depends on them
+    return _dataset(places, found, templates_of(names), None, cached=False)
 
 
 def _dataset(

@@ -238,6 +238,37 @@ def test_nights_are_appended_and_their_files_made_few(
     _same(replace(again, diagnostics=whole.diagnostics), whole)
 
 
+def test_each_study_has_files_of_its_own(published: Path, tmp_path: Path) -> None:
+    studies = ["iozone-ssd-2015", "sysbench-rhel72"]
+    for study in studies:
+        shutil.copytree(published / study, tmp_path / "logs" / study)
+    frames = tmp_path / "frames"
+    fsb.ingest(tmp_path / "logs", to=frames)
+    for study in studies:
+        own = fsb.read(tmp_path / "logs" / study)
+        for name in ("runs", "measurements", "settings"):
+            (path,) = (frames / name / f"study={study}").iterdir()
+            there = pl.read_parquet(path, columns=["run_id"], hive_partitioning=False)
+            assert {*there["run_id"]} == {*own.runs["run_id"]}, (name, study)
+
+
+def test_merged_files_are_sorted_by_what_is_queried_together(
+    published: Path, tmp_path: Path, executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    monkeypatch.setattr(compaction, "MANY", 2)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for path in sorted((published / "sysbench-rhel72").rglob("*.txt")):
+        shutil.copy(path, logs)
+    fsb.ingest(logs, to=tmp_path / "frames", executor=executor)
+    (merged,) = (tmp_path / "frames").glob("measurements/*/*compacted*.parquet")
+    frame = pl.read_parquet(merged, hive_partitioning=False)
+    own = fsb.read(logs).measurements
+    assert_frame_equal(frame, own.sort("metric", "statistic", "operation", maintain_order=True))
+    assert not frame.equals(own)
+
+
 def test_while_files_are_merged_no_process_holds_memory_to_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,7 +61,7 @@ def _sorted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Sort rows by columns with few distinct values, which is faster by their ranks."""
     values = rows.select(names)
     ranks = values.unique().sort(names).with_row_index("rank")
-    of_rows = values.join(ranks, on=names, how="left", maintain_order="left", nulls_equal=True)["rank"]
+    of_rows = values.join(ranks, on=names, how="left", maintain_order="left")["rank"]
     return rows[np.argsort(of_rows.to_numpy(), kind="stable")]
 
 
