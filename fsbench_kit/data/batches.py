@@ -7,7 +7,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import time_ns
@@ -196,8 +196,9 @@ class _Found:
         self.fio_logs: dict[int, LogFile] = {}
         self.stamps: dict[int, Stamp] = {}
         self._plain: list[_Content] = []
-        self._json: list[_Content] = []
-        self._size = 0  # of these
+        self._json: dict[int, bytes] = {}
+        self._sources: dict[int, str] = {}  # of these
+        self._size = 0
         self._documents: list[Columns] = []
 
     def add(self, number: int, descriptor: int, found: os.stat_result, source: str) -> None:
@@ -207,7 +208,7 @@ class _Found:
         data = _beginning(descriptor, found.st_size) if stamp is not None else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             if data.startswith(b"{"):
-                self._json.append((number, data, source))
+                self._json[number], self._sources[number] = data, source
                 self._size += len(data)
                 if self._size >= fio_formats.AT_ONCE:
                     self._read_documents()
@@ -253,9 +254,19 @@ class _Found:
 
     def _read_documents(self) -> None:
         """Read the files that may be JSON, so that they need not be held until all files are found."""
-        found, left = _read_documents([data for _, data, _ in self._json])
-        self._documents += self._columns(self._json, found.items(), left)
-        self._json, self._size = [], 0
+        texts, spans, left = self._json, {}, [*self._json]
+
+        def is_read(number: int, end: int) -> None:
+            spans[number] = _Span.of(texts.pop(number), 0, end)
+
+        for each in FORMATS:
+            if (together := getattr(each, "together", None)) is not None:
+                logs, left = together(texts, left, is_read)
+                if logs is not None:
+                    self._documents.append(_columns(name(each), logs, range(max(spans) + 1), spans))
+        for number in left:
+            self._add_left(number, texts[number], self._sources[number])
+        self._json, self._sources, self._size = {}, {}, 0
 
     def _of_several_formats(self) -> list[Columns]:
         """Read the files that contain one run in several formats."""
@@ -272,63 +283,59 @@ class _Found:
         for index in left:
             self._add_left(*files[index])
         numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
-        return [_columns(owner, logs, numbers, contents) for owner, logs in found]
+        return [_of_texts(owner, logs, numbers, contents) for owner, logs in found]
 
 
-def _read_documents(texts: Sequence[bytes]) -> tuple[dict[str, CleanLogs], list[int]]:
-    """Read the texts that may consist of undamaged JSON only.
+class _Span(NamedTuple):
+    """The hash of the text of a run, and its number of line ends."""
 
-    Return the logs that were found, by the name of their format, and the indices of the remaining texts.
-    """
-    found: dict[str, CleanLogs] = {}
-    left = list(range(len(texts)))
-    for each in FORMATS:
-        if (together := getattr(each, "together", None)) is not None:
-            logs, left = together(texts, left)
-            if logs is not None:
-                found[name(each)] = logs
-    return found, left
+    sha256: str
+    line_ends: int
+
+    @classmethod
+    def of(cls, data: bytes, start: int, end: int) -> _Span:
+        """Return what is known of the run at a part of a text."""
+        return cls(hashlib.sha256(memoryview(data)[start:end]).hexdigest(), data.count(b"\n", start, end))
 
 
-def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
+def _of_texts(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
     """Return the undamaged logs of a format as columns, given the numbers and contents of their files."""
+    places = list(zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True))
+    spans = {index: _Span.of(contents[index], start, end) for index, start, end in places}
+    columns = _columns(name, logs, numbers, spans)
+    odd = [(index, (start, end)) for index, start, end in places if not contents[index].isascii()]
+    if not odd:
+        return columns
+    found = no_break_spaces([contents[index] for index, _ in odd], [place for _, place in odd])
+    of_spaces = diagnostics_in((numbers[odd[which][0]], item) for which, item in found)
+    return replace(columns, diagnostics=pl.concat([columns.diagnostics, of_spaces]))
+
+
+def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], spans: Mapping[int, _Span]) -> Columns:
+    """Return the undamaged logs of a format as columns, given the numbers of their files and their spans."""
     indexes = logs.runs["log"].to_numpy()
-    row_of = np.zeros(len(numbers), dtype=np.int64)
+    files = np.array(numbers)
+    row_of = np.zeros(len(files), dtype=np.int64)
     row_of[indexes] = np.arange(len(indexes))
-    own = [
-        contents[index][start:end]
-        for index, start, end in zip(indexes, logs.runs["start"], logs.runs["end"], strict=True)
-    ]
+    own = [spans[index] for index in indexes.tolist()]
     of_files = {
-        FILE: pl.Series(FILE, np.array(numbers)[indexes]),
+        FILE: pl.Series(FILE, files[indexes]),
         "format": pl.Series([name] * len(indexes)),
-        "sha256": pl.Series([hashlib.sha256(data).hexdigest() for data in own], dtype=pl.String),
-        "last_line": logs.runs["line"] + pl.Series([data.count(b"\n") for data in own], dtype=pl.Int64),
+        "sha256": pl.Series([span.sha256 for span in own], dtype=pl.String),
+        "last_line": logs.runs["line"] + pl.Series([span.line_ends for span in own], dtype=pl.Int64),
     }
     belonging = {
         frame: _typed(found, schema, {RUN: pl.Series(RUN, row_of[found["log"].to_numpy()])})
         for frame, schema in BELONGING.items()
         if (found := getattr(logs, frame, None)) is not None
     }
+    of_diagnostics = {FILE: pl.Series(FILE, files[logs.diagnostics["log"].to_numpy()])}
     return Columns(
         runs=_typed(logs.runs, RUNS, of_files),
         **belonging,
         too_large=pl.DataFrame(schema=BELONGING["too_large"]),
-        diagnostics=_diagnostics(logs, numbers, contents),
+        diagnostics=_typed(logs.diagnostics, DIAGNOSTICS, of_diagnostics),
     )
-
-
-def _diagnostics(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
-    """Return the diagnostics of undamaged logs: those of cross-checks and of no-break spaces."""
-    files = pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])
-    where = zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True)
-    odd = [(index, (start, end)) for index, start, end in where if not contents[index].isascii()]
-    diagnostics = _typed(logs.diagnostics, DIAGNOSTICS, {FILE: files})
-    if not odd:
-        return diagnostics
-    found = no_break_spaces([contents[index] for index, _ in odd], [span for _, span in odd])
-    of_spaces = diagnostics_in((numbers[odd[place][0]], item) for place, item in found)
-    return pl.concat([diagnostics, of_spaces])
 
 
 def _typed(frame: pl.DataFrame, schema: pl.Schema, more: Mapping[str, pl.Series]) -> pl.DataFrame:

@@ -251,10 +251,11 @@ def reach(item: Measurement | _Ends) -> Interval | None:
     low, high = item.low, item.high
     if low is None or high is None:
         return None
-    floating = _FLOATING * abs(high)
+    size, width = abs(high), high - low
+    floating = _FLOATING * size
     # With 16 digits, the ends of the interval are no more exact than floats.
-    is_wide = high - low > 10 * floating
-    slack = either(is_wide, _SLACK * (high - low) / 2 + _SINGLE * abs(high), floating)
+    is_wide = width > 10 * floating
+    slack = either(is_wide, _SLACK * width / 2 + _SINGLE * size, floating)
     is_cut = (item.value == low) & is_wide
     # A truncated figure does not reach its upper end, despite floating-point errors.
     return low - either(is_cut, floating, slack), high + either(is_cut, -10 * floating, slack)

@@ -255,9 +255,9 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     sizes: list[int] = []
     read = fio_json.together
 
-    def counted(texts: Any, which: Any) -> Any:
+    def counted(texts: Any, *given: Any) -> Any:
         sizes.append(len(texts))
-        return read(texts, which)
+        return read(texts, *given)
 
     monkeypatch.setattr(fio_json, "together", counted)
     monkeypatch.setattr(fio_formats, "AT_ONCE", 3 * max(path.stat().st_size for path in tmp_path.glob("*.json")))
@@ -302,7 +302,7 @@ def test_documents_without_some_figures_say_the_same_in_lots_of_any_size(
     together = fsb.read(tmp_path, cache=False)
     monkeypatch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
     in_lots = fsb.read(tmp_path, cache=False)
-    monkeypatch.setattr(fio_json, "together", lambda _, which: (None, [*which]))
+    monkeypatch.setattr(fio_json, "together", lambda _, which, *__: (None, [*which]))
     by_themselves = fsb.read(tmp_path, cache=False)
     assert any("too large" in text for text in by_themselves.diagnostics["message"])
     for name, frame in by_themselves.frames.items():

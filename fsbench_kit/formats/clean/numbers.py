@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fsbench_kit.formats import digits
 from fsbench_kit.model.records import How
 from fsbench_kit.model.units import COUNT_SUFFIXES, exact_factor, quantity
 
@@ -180,34 +181,13 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
 
 def number_spans(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
-    starts, ends = _stretches(_are_digits(chars))
-    has_point = starts[1:] - ends[:-1] == 1
-    has_point &= chars[ends[:-1]] == ord(".")
-    whole = np.flatnonzero(has_point)
-    if (follows := np.diff(whole, prepend=-2) == 1).any():  # in 1.2.3, the first two digits are one number
-        ordinals = np.arange(len(whole))
-        since = ordinals - np.maximum.accumulate(np.where(follows, 0, ordinals))
-        whole = whole[since % 2 == 0]
+    starts, ends, whole = digits.runs(chars)
     places = np.zeros(len(starts) + 1, dtype=np.int64)
     places[whole] = ends[whole + 1] - starts[whole + 1]
     ends[whole] = ends[whole + 1]
     is_first = np.ones(len(places), dtype=np.bool_)
     is_first[whole + 1] = False
     return starts[is_first[:-1]], ends[is_first[:-1]], places[is_first]
-
-
-def _are_digits(chars: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    above = chars - np.uint8(ord("0"))
-    flags = above.view(np.bool_)  # the same memory: of a long text, new memory takes longer than the comparison
-    np.less(above, 10, out=flags)
-    return flags
-
-
-def _stretches(belongs: NDArray[np.bool_]) -> tuple[Indexes, Indexes]:
-    """Return the starts and ends of all stretches of flags that are set; the first and last are not."""
-    edges = np.flatnonzero(belongs[1:] != belongs[:-1])
-    edges += 1
-    return edges[::2].copy(), edges[1::2].copy()
 
 
 def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:

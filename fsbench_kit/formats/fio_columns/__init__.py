@@ -9,7 +9,7 @@ by `Kind`, and irregular ones are left to the format's `parse`.
 from fsbench_kit.formats.fio_columns.alike import Alike, Learned
 from fsbench_kit.formats.fio_columns.columns import Amounts, Known, Log, Shape, ints
 from fsbench_kit.formats.fio_columns.figures import Bucket, Figures, Gate, Latencies, Print, Row, printed
-from fsbench_kit.formats.fio_columns.frames import read
+from fsbench_kit.formats.fio_columns.frames import IsRead, read
 from fsbench_kit.formats.fio_columns.kind import Kind, Printed
 from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.fio_columns.numbers import NUMBER, Bools, Data, Ints, Numbers
@@ -25,6 +25,7 @@ __all__ = [
     "Figures",
     "Gate",
     "Ints",
+    "IsRead",
     "Kind",
     "Known",
     "Latencies",

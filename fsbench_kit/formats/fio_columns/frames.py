@@ -6,6 +6,7 @@ read as columns. Irregular reports are left to the format's `parse`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -34,19 +35,30 @@ if TYPE_CHECKING:
 
 
 def read(
-    lots: Iterable[Sequence[tuple[P, Data]]], kinds: Alike[P], given: Iterable[int]
+    lots: Iterable[Sequence[tuple[P, Data]]],
+    kinds: Alike[P],
+    given: Iterable[int],
+    is_read: IsRead | None = None,
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others.
 
     Reports are given in lots, of which each is let go before the next one is made; with each comes its text.
     """
     known = Known.new()
-    every = map(partial(contents_of, kinds=kinds, known=known), lots)
-    found = [contents for contents in every if contents is not None]
-    if not found:
-        return None, list(given)
-    are_read = {report.run.log for contents in found for report in contents.reports}
-    return _Collected(found, known).logs(), sorted({*given} - are_read)
+    found, left = [], {*given}
+    for contents in map(partial(contents_of, kinds=kinds, known=known), lots):
+        if contents is None or not contents.reports:
+            continue
+        found.append(contents)
+        for report in contents.reports:
+            left.remove(report.run.log)
+            if is_read is not None:
+                is_read(report.run.log, report.run.end)
+    return _Collected(found, known).logs() if found else None, sorted(left)
+
+
+IsRead = Callable[[int, int], None]
+"""Is called with the index of a text that was read, and the end of its report; the text is not needed any more."""
 
 
 class _Collected:

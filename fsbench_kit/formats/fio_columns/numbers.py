@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fsbench_kit.formats import digits
 from fsbench_kit.formats.clean import numbers as clean_numbers
+from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.loose_json import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,32 +55,25 @@ class Numbers:
     """
 
     def __init__(self, texts: Sequence[Data], hidden: Iterable[slice] = ()) -> None:
-        chars = np.frombuffer(bytearray(b"\n").join([b"", *texts, _MISSING, b""]), np.uint8)
-        edges = np.cumsum([1, *(len(text) + 1 for text in texts)])
+        every = [*texts, _MISSING]
+        self._chars = bytearray(b"\n").join([b"\n" * (digits.BEFORE - 1), *every, b""])
+        edges = np.cumsum([digits.BEFORE, *(len(text) + 1 for text in every)])
+        chars = np.frombuffer(self._chars, np.uint8)
         for edge, part in zip(edges.tolist(), hidden, strict=False):
             chars[edge + part.start : edge + part.stop] = _HIDDEN
-        starts, ends, decimals = clean_numbers.number_spans(chars)
-        self.decimals = decimals = decimals[:-1]
-        lengths = ends - starts
-        has_point = decimals > 0
-        chars[(ends - 1 - decimals)[has_point]] = _POINT
-        after = chars[ends]
-        chars[ends] = _MARK
-        self._set_printed(chars.tobytes().translate(_BLANKS_AND_POINTS, _ALL_BUT_NUMBERS), lengths)
-        chars[ends] = after
-        self.digits = np.fromstring(self._printed.replace(b".", b""), np.int64, sep=" ")
+        several = lots(range(len(every)), lambda text: len(every[text]), _AT_ONCE)
+        found = [_found(self._chars, edges[some[0] : some[-1] + 2]) for some in several]
+        layouts, sizes, *columns = zip(*found, strict=True)
+        self.layouts = list(chain.from_iterable(layouts))[:-1]
+        self.first: list[int] = [0, *accumulate(chain.from_iterable(sizes))][:-1]
+        self._starts, self.digits, self._lengths, self.decimals = map(np.concatenate, columns)
+        has_point = self.decimals > 0
         self.is_any = self.digits > 0
         self.counts = np.where(has_point, -1, self.digits)
-        number_of_digits = lengths - has_point
+        number_of_digits = self._lengths - has_point
         self._set_aside([*np.flatnonzero(number_of_digits > MOST_DIGITS).tolist(), -1])
-        first = np.searchsorted(starts, edges)
-        self.first: list[int] = first.tolist()
         are_long = np.flatnonzero(number_of_digits > _MOST_PRINTED)
-        self.odd_texts = {*(np.searchsorted(first, are_long, "right") - 1).tolist()}
-        chars[starts] = _MARK
-        rest = chars.tobytes().translate(None, _DIGITS)
-        left_out = np.append(0, np.cumsum(number_of_digits - 1))[first]
-        self.layouts = [rest[start : end - 1] for start, end in pairwise((edges - left_out).tolist())]
+        self.odd_texts = {*(np.searchsorted(self.first, are_long, "right") - 1).tolist()}
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Numbers:
@@ -91,13 +86,10 @@ class Numbers:
             plain[number] = "0"
         made = cls([" ".join(plain).encode("ascii")])
         encoded = [*map(str.encode, words), _MISSING]
-        made._set_printed(b" ".join([*encoded, b""]), np.array(list(map(len, encoded))))
+        lengths = np.array(list(map(len, encoded)))
+        made._chars, made._starts, made._lengths = bytearray().join(encoded), np.cumsum(lengths) - lengths, lengths
         made._set_aside(strange)
         return made
-
-    def _set_printed(self, printed: bytes, lengths: Ints) -> None:
-        """Set the text of all numbers, each followed by a blank."""
-        self._printed, self._lengths, self._ends = printed, lengths, np.cumsum(lengths + 1) - 1
 
     def _set_aside(self, numbers: Iterable[int]) -> None:
         """Mark numbers as uncertain."""
@@ -107,21 +99,25 @@ class Numbers:
 
     def text(self, at: int) -> str:
         """Return a number as printed."""
-        end = self._ends[at]
-        return self._printed[end - self._lengths[at] : end].decode()
+        start = self._starts[at]
+        return self._chars[start : start + self._lengths[at]].decode()
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed."""
-        where = pl.DataFrame({"start": self._ends[at] - self._lengths[at], "length": self._lengths[at]})
-        words = pl.lit(self._printed).bin.slice("start", "length").cast(pl.String)
-        return where.select_seq(text=words).to_series()
+        # Copied from the texts first: slices would keep all of these in memory.
+        lengths = self._lengths[at]
+        starts = np.cumsum(lengths) - lengths
+        each = np.repeat(self._starts[at] - starts, lengths) + np.arange(lengths.sum())
+        words = pl.lit(np.frombuffer(self._chars, np.uint8)[each].tobytes())
+        where = pl.DataFrame({"start": starts, "length": lengths})
+        return where.select_seq(text=words.bin.slice("start", "length").cast(pl.String)).to_series()
 
     def exact(self, at: Ints) -> Ints:
         """Return what distinguishes numbers from all that are printed otherwise."""
-        digits = self.digits[at]
-        for index in zip(*np.nonzero(digits == UNCERTAIN), strict=True):
-            digits[index] = hash(self.text(at[index]))
-        return np.stack([digits, self._lengths[at], self.decimals[at]], axis=-1)
+        own = self.digits[at]
+        for index in zip(*np.nonzero(own == UNCERTAIN), strict=True):
+            own[index] = hash(self.text(at[index]))
+        return np.stack([own, self._lengths[at], self.decimals[at]], axis=-1)
 
     def are_same(self, at: Ints, known: Ints) -> Bools:
         """Return whether all numbers in a row are printed like those whose `exact` is known."""
@@ -129,6 +125,64 @@ class Numbers:
         return same
 
 
+class _Found(NamedTuple):
+    """The numbers of some texts.
+
+    Attributes
+    ----------
+    layouts, sizes
+        The text between the numbers of each text, and how many numbers it has.
+    starts, lengths
+        Where each number stands.
+    digits, decimals
+        See `Numbers`.
+    """
+
+    layouts: list[bytes]
+    sizes: list[int]
+    starts: Ints
+    digits: Ints
+    lengths: NDArray[np.int32]
+    decimals: NDArray[np.int32]
+
+
+def _found(text: bytearray, edges: Ints) -> _Found:
+    """Find the numbers of some texts, given where each begins in a larger one, and where the last one ends."""
+    before = edges[0] - 1
+    own = bytearray(memoryview(text)[before : edges[-1]])
+    chars = np.frombuffer(own, np.uint8)
+    starts, ends, whole = digits.runs(chars)
+    lengths = ends - starts
+    values = digits.integers(text, ends + before, lengths)
+    decimals = np.zeros_like(lengths)
+    decimals[whole] = lengths[whole + 1]
+    values[whole] = values[whole] * _POWERS[np.minimum(decimals[whole], MOST_DIGITS)] + values[whole + 1]
+    is_number = np.ones(len(starts), bool)
+    is_number[whole + 1] = False
+    numbers = np.flatnonzero(is_number)
+    starts, lengths, decimals, values = (column[numbers] for column in (starts, lengths, decimals, values))
+    chars[starts], chars[ends[whole]] = _MARK, _POINT
+    rest = bytes(own.translate(None, _DIGITS))
+    first = np.searchsorted(starts, edges - before)
+    left_out = np.append(0, np.cumsum(lengths + decimals - 1))[first]
+    layouts = _shared(rest[start : end - 1] for start, end in pairwise((edges - before - left_out).tolist()))
+    lengths += decimals + (decimals > 0)
+    narrow = (column.astype(np.int32) for column in (lengths, decimals))
+    return _Found(list(layouts), np.diff(first).tolist(), starts + before, values, *narrow)
+
+
+def _shared(layouts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield texts, with one object for those that equal the last one of their length: it is hashed only once."""
+    last: dict[int, bytes] = {}
+    for layout in layouts:
+        if last.get(len(layout)) != layout:
+            last[len(layout)] = layout
+        yield last[len(layout)]
+
+
+_POWERS: Final = 10 ** np.arange(MOST_DIGITS + 1)
+_AT_ONCE: Final = 2**18
+"""How much text is looked at in one go, so that what is made of each character on the way stays in the caches."""
 UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = b"1"
@@ -136,5 +190,3 @@ _MISSING: Final = b"1"
 _MARK, _POINT, _HIDDEN = 0xFE, 0xFD, 0xFC
 """Codes that no text contains."""
 _DIGITS: Final = b"0123456789"
-_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in [*_DIGITS, _MARK, _POINT])
-_BLANKS_AND_POINTS: Final = bytes.maketrans(bytes([_MARK, _POINT]), b" .")

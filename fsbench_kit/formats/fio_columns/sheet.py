@@ -66,16 +66,9 @@ class Sheet:
     def __init__(self, logs: Sequence[Log], numbers: Numbers, known: Known) -> None:
         self.logs, self._numbers, self._known = logs, numbers, known
         self._sorted = columns.Logs(logs)
-        self._values = values = columns.Values(self._sorted, numbers)
-        figures, self._is_known, is_strange = columns.figures(self._sorted, values, known)
-        self._strange = figures.log[is_strange]
-        self._latencies, bins, of_latencies = percentiles(self._sorted, values, known)
-        are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
-        self.rows, index = Rows.merged([figures, *of_latencies], are_there)
-        are_figures = index < len(figures.log)
-        self._rows_of_figures = np.full(len(figures.log), -1)
-        self._rows_of_figures[index[are_figures]] = np.flatnonzero(are_figures)
+        self._values = columns.Values(self._sorted, numbers)
         self._buckets = self._read_buckets()
+        bins = self._read_rows()
         self.distributions = self._distributions(bins)
 
     @property
@@ -86,6 +79,18 @@ class Sheet:
     def texts(self, at: Ints) -> pl.Series:
         """Return the text of measurements; see `Rows.at`."""
         return self._values.texts(at)
+
+    def _read_rows(self) -> BinColumns:
+        """Read the measurements; return the bins of latencies."""
+        figures, self._is_known, is_strange = columns.figures(self._sorted, self._values, self._known)
+        self._strange = figures.log[is_strange]
+        self._latencies, bins, of_latencies = percentiles(self._sorted, self._values, self._known)
+        are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
+        self.rows, index = Rows.merged([figures, *of_latencies], are_there)
+        are_figures = index < len(figures.log)
+        self._rows_of_figures = np.full(len(figures.log), -1)
+        self._rows_of_figures[index[are_figures]] = np.flatnonzero(are_figures)
+        return bins
 
     def _read_buckets(self) -> tuple[Bools, Distribution]:
         """Return which of all shares were read, and these shares."""

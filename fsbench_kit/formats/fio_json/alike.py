@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.formats import fio_columns
-from fsbench_kit.formats.fio_columns import NUMBER, Alike, Data, Learned, lots
+from fsbench_kit.formats.fio_columns import NUMBER, Alike, Data, IsRead, Learned, lots
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.kinds import DocumentKind, Printed
 from fsbench_kit.formats.fio_json.reader import JsonReader, ended_at
@@ -31,11 +31,12 @@ _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', '"": ', "bonnie", "iozon
 
 
 def together(
-    texts: Sequence[bytes] | Mapping[int, bytes], which: Iterable[int]
+    texts: Mapping[int, bytes], which: Iterable[int], is_read: IsRead | None = None
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the texts, given by index, that consist of nothing but a document as printed by fio.
 
-    Documents with any irregularity are left to `fsbench_kit.formats.fio_json.parse`.
+    Documents with any irregularity are left to `fsbench_kit.formats.fio_json.parse`. `is_read` is called for each
+    of the others as soon as its text is not needed any more.
 
     Returns
     -------
@@ -43,12 +44,10 @@ def together(
         The documents, or ``None``, and the indices of the texts that were not read.
     """
     given = list(which)
-    return fio_columns.read(_lots(texts, given), _KINDS, given)
+    return fio_columns.read(_lots(texts, given), _KINDS, given, is_read)
 
 
-def _lots(
-    texts: Sequence[bytes] | Mapping[int, bytes], which: Iterable[int]
-) -> Iterator[list[tuple[Printed, Data]]]:
+def _lots(texts: Mapping[int, bytes], which: Iterable[int]) -> Iterator[list[tuple[Printed, Data]]]:
     """Return lots of the texts, given by index, that may consist of nothing but a document.
 
     With each comes its text without its bins.

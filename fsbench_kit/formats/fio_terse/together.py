@@ -23,6 +23,7 @@ from fsbench_kit.formats.fio_columns import (
     Bucket,
     Figures,
     Ints,
+    IsRead,
     Learned,
     Log,
     Numbers,
@@ -40,11 +41,12 @@ from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
 def together(
-    texts: Sequence[bytes] | Mapping[int, bytes], which: Iterable[int]
+    texts: Mapping[int, bytes], which: Iterable[int], is_read: IsRead | None = None
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the texts, given by index, that consist of nothing but the lines of one run.
 
-    Texts with any irregularity are left to `fsbench_kit.formats.fio_terse.parse`.
+    Texts with any irregularity are left to `fsbench_kit.formats.fio_terse.parse`. `is_read` is called for each of
+    the others as soon as its text is not needed any more.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def together(
         for at in given
         if (data := texts[at].rstrip(b"\n")).startswith(_LAYOUTS) and data.isascii()
     )
-    return fio_columns.read(lots(reports, lambda item: item[0].end), _KINDS, given)
+    return fio_columns.read(lots(reports, lambda item: item[0].end), _KINDS, given, is_read)
 
 
 _LAYOUTS: Final = (b"2;", b"3;", b"4;", b"5;")
