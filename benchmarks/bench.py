@@ -37,8 +37,8 @@ HISTORY: Final = Path(__file__).parent / "history.jsonl"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
 ENOUGH: Final = 60
 """A row that took so many seconds is not repeated."""
-BRIEF: Final = 3.0
-OFTEN: Final = 10
+BRIEF: Final = 6.0
+OFTEN: Final = 20
 """A row that took fewer than `BRIEF` seconds so far is repeated `OFTEN` times: short times vary most."""
 
 Result = dict[str, Any]

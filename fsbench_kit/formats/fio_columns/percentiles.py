@@ -31,8 +31,6 @@ from fsbench_kit.model.records import What, what
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
 
 _RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
 """The percentiles that fio prints by default."""
@@ -92,10 +90,10 @@ def percentiles(logs: Logs, values: Values, known: Known) -> tuple[Percentiles, 
     )
     printed = _printed(logs, values, latencies, known.names)
     bins, found, wrong_bins = _bins(logs, latencies, known.places)
-    made = _made(found, printed, latencies)
+    made = _made(found, printed, latencies, known.names)
     rows = _rows(printed, latencies, known, np.arange(len(printed.of)))
     rows_made = _rows(made, latencies, known, len(printed.of) + np.arange(len(made.of)))
-    wrong = sorted([*_strange(printed, values, latencies), *wrong_bins], key=lambda item: item[0])
+    wrong = sorted([*_strange(printed, values, latencies, known.names), *wrong_bins], key=lambda item: item[0])
     read = Percentiles(
         latencies,
         [item for _, item in wrong],
@@ -127,17 +125,17 @@ class LatencyColumns(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """Percentiles as columns: their latencies, ranks (0 for none), values, prints (`Rows.at`) and lines.
+    """Percentiles as columns: their latencies, names as numbers, ranks (0 for none), values, prints and lines.
 
-    Values that fio cannot print are not possible; texts that are not values are below 0.
+    Values that fio cannot print are not possible; texts that are not values are below 0. Prints are as `Rows.at`.
     """
 
     of: Ints
+    name: Ints
     rank: Floats
     value: Ints
     is_possible: Bools
     is_primary: Bools
-    name: NDArray[np.object_]
     at: Ints
     line: Ints
 
@@ -154,16 +152,8 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns, known_names: Num
     value = np.where(rank > 0, values.counts(percentiles), -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
-    return _Values(
-        of,
-        rank,
-        value,
-        is_possible,
-        np.ones(len(of), bool),
-        np.array(names, object)[name],
-        values.at(percentiles),
-        logs.lines(percentiles),
-    )
+    is_primary = np.ones(len(of), bool)
+    return _Values(of, name, rank, value, is_possible, is_primary, values.at(percentiles), logs.lines(percentiles))
 
 
 @lru_cache(maxsize=2**14)
@@ -173,12 +163,14 @@ def _rank(text: str) -> float:
     return rank if rank <= 100 else 0.0
 
 
-def _strange(printed: _Values, values: Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
+def _strange(
+    printed: _Values, values: Values, known: LatencyColumns, names: Numbered
+) -> Iterator[tuple[tuple[int, int], Wrong]]:
     """Yield the problems of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
         (text,), of = values.texts(printed.at[[index]]), int(printed.of[index])
         message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
-        excerpt = f"{printed.name[index]}: {text}"
+        excerpt = f"{names.items[printed.name[index]]}: {text}"
         yield (of, 0), Wrong(int(known.log[of]), "UNREAD_FIGURE", message, int(printed.line[index]), excerpt)
 
 
@@ -248,22 +240,23 @@ def _bins(
     return bins_read, _Found(of, names, counts, lines), wrong
 
 
-def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
+def _made(found: _Found, printed: _Values, known: LatencyColumns, names: Numbered) -> _Values:
     """Return percentiles computed from bins: those that are printed or, if none are, fio's defaults."""
     has_bins, has_ranks = (np.zeros(len(known.log), bool) for _ in range(2))
     has_bins[found.of] = True
     has_ranks[printed.of[printed.rank > 0]] = True
     wanted = np.flatnonzero((printed.rank > 0) & has_bins[printed.of])
     of, rank = printed.of[wanted], printed.rank[wanted]
-    is_primary = ~printed.is_possible[wanted]
     if (np.diff(rank)[np.diff(of) == 0] <= 0).any():  # of a rank that is printed twice, the last one counts
-        last = {place: index for index, place in enumerate(zip(of.tolist(), rank.tolist(), strict=True))}
-        firsts = list(dict.fromkeys(zip(of.tolist(), rank.tolist(), strict=True)))
-        is_primary = is_primary[[last[place] for place in firsts]]
-        of, rank = ints(number for number, _ in firsts), np.array([each for _, each in firsts], float)
+        last = dict(zip(zip(of.tolist(), rank.tolist(), strict=True), wanted.tolist(), strict=True))
+        wanted = ints(last.values())
+        of, rank = printed.of[wanted], printed.rank[wanted]
+    is_primary = ~printed.is_possible[wanted]
     bare = np.flatnonzero(has_bins & ~has_ranks)
     of = np.concatenate([of, np.repeat(bare, len(_RANKS))])
     rank = np.concatenate([rank, np.tile(_RANKS, len(bare))])
+    usual = ints(names.number(f"{each:f}") for each in _RANKS.tolist())
+    name = np.concatenate([printed.name[wanted], np.tile(usual, len(bare))])
     is_primary = np.concatenate([is_primary, np.ones(len(bare) * len(_RANKS), bool)])
     ends = np.cumsum(found.number)
     first = np.searchsorted(found.of, of)
@@ -271,7 +264,7 @@ def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
     reached = _reached(rank, known.requests[of]) + before
     at = np.searchsorted(ends, reached)
     value, line = found.value[at], found.line[at]
-    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), ~value, line)
+    return _Values(of, name, rank, value, np.ones(len(of), bool), is_primary, ~value, line)
 
 
 def _reached(ranks: Floats, totals: Ints) -> Ints:
@@ -299,21 +292,19 @@ def _rows(values: _Values, latencies: LatencyColumns, known: Known, order: Ints)
     per_second = latencies.per_second[of]
     is_open = value >= LAST_BIN
     high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
-    ranks, rank = np.unique(values.rank, return_inverse=True)
-    codes = ((latencies.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
-    _, firsts, which = np.unique(codes, return_index=True, return_inverse=True)
-    metrics = known.metrics.items
-    of_code = [
-        known.whats.number(
-            _what(metrics[latencies.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row])
-        )
-        for row in firsts.tolist()
-    ]
+    metrics, names = known.metrics.items, known.names.items
+    codes = ((latencies.metric[of] * len(names) + values.name) * 2 + is_open) * 2 + values.is_primary
+    seen = np.flatnonzero(np.bincount(codes)).tolist()
+    whats = np.zeros(len(metrics) * len(names) * 4, np.int64)
+    for code in seen:
+        place, is_open_one, is_primary = code >> 2, bool(code & 2), bool(code & 1)
+        metric, name = divmod(place, len(names))
+        whats[code] = known.whats.number(_what(metrics[metric], _rank(names[name]), is_open_one, is_primary))
     return Rows(
         latencies.log[of],
         (latencies.order[of] << ORDER) + order,
         latencies.place[of],
-        ints(of_code)[which],
+        whats[codes],
         np.where(is_open, np.nan, value / per_second),
         start / per_second,
         high,
