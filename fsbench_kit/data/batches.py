@@ -287,14 +287,14 @@ class _Found:
 
 
 class _Span(NamedTuple):
-    """The hash of the text of a run, and its number of line ends."""
+    """What is kept of the text of a run: its hash, and its number of line ends."""
 
     sha256: str
     line_ends: int
 
     @classmethod
     def of(cls, data: bytes, start: int, end: int) -> _Span:
-        """Return what is known of the run at a part of a text."""
+        """Return this for a run that is a part of a text."""
         return cls(hashlib.sha256(memoryview(data)[start:end]).hexdigest(), data.count(b"\n", start, end))
 
 

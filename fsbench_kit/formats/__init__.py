@@ -5,8 +5,8 @@ versions it reads and what each field means; `TOOL`, which describes its tool; `
 without its logs; `signatures`, which finds what only its logs contain; and `parse`, which turns a text that
 contains logs into a stream of records. It may have `CLEAN`, which enables logs with the same layout to be read
 together (see `fsbench_kit.formats.clean`). If undamaged logs can be recognized cheaply, it may have `together`,
-which reads such logs among many texts, and `undamaged`, which returns the records of one, and ``None`` for any
-other text.
+which reads such logs among many texts, and tells of each text that it has read, and `undamaged`, which returns the
+records of one, and ``None`` for any other text.
 
 To add a format, copy `_template` to a new module; the rest of the package finds it through `FORMATS` or `TOOLS`.
 """

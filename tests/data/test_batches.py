@@ -268,6 +268,32 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
         assert_frame_equal(one_by_one.frames[name], frame)
 
 
+def test_the_text_of_a_document_is_let_go_before_the_next_lot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = (DATA / "fio_json" / "3.33-grouped.json").read_bytes()
+    texts = {number: original.replace(b"1795256190805", b"%d" % (1795256190805 + number)) for number in range(6)}
+    ends = {number: len(text.rstrip()) for number, text in texts.items()}
+    held: list[int] = []
+
+    def lots_of_one(items: Any, size: Any) -> Any:
+        for lot in lots(items, size, 1):
+            held.append(len(texts))
+            yield lot
+
+    told: dict[int, int] = {}
+
+    def is_read(number: int, end: int) -> None:
+        del texts[number]
+        told[number] = end
+
+    monkeypatch.setattr(alike, "lots", lots_of_one)
+    logs, left = fio_json.together(texts, [*texts], is_read)
+    assert logs is not None
+    assert logs.runs.height == 6
+    assert left == []
+    assert held == [6, 5, 4, 3, 2, 1]
+    assert told == ends
+
+
 def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -294,12 +294,11 @@ def _rows(values: _Values, latencies: LatencyColumns, known: Known, order: Ints)
     high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
     metrics, names = known.metrics.items, known.names.items
     codes = ((latencies.metric[of] * len(names) + values.name) * 2 + is_open) * 2 + values.is_primary
-    seen = np.flatnonzero(np.bincount(codes)).tolist()
     whats = np.zeros(len(metrics) * len(names) * 4, np.int64)
-    for code in seen:
-        place, is_open_one, is_primary = code >> 2, bool(code & 2), bool(code & 1)
-        metric, name = divmod(place, len(names))
-        whats[code] = known.whats.number(_what(metrics[metric], _rank(names[name]), is_open_one, is_primary))
+    for code in np.flatnonzero(np.bincount(codes)).tolist():
+        metric, name = divmod(code >> 2, len(names))
+        of_code = _what(metrics[metric], _rank(names[name]), is_open=bool(code & 2), is_primary=bool(code & 1))
+        whats[code] = known.whats.number(of_code)
     return Rows(
         latencies.log[of],
         (latencies.order[of] << ORDER) + order,
@@ -314,7 +313,7 @@ def _rows(values: _Values, latencies: LatencyColumns, known: Known, order: Ints)
     )
 
 
-def _what(metric: str, rank: float, is_open: bool, is_primary: bool) -> What:
+def _what(metric: str, rank: float, *, is_open: bool, is_primary: bool) -> What:
     return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", is_primary)
 
 
@@ -328,7 +327,7 @@ def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
         wrong[of[1:][falls & (np.diff(of) == 0)]] = True
     kept = np.flatnonzero(printed.is_possible)
     ranks = np.unique(np.concatenate([printed.rank, made.rank]))
-    own, again = (of * len(ranks) + np.searchsorted(ranks, rank) for of, rank, *_ in (printed, made))
+    own, again = (each.of * len(ranks) + np.searchsorted(ranks, each.rank) for each in (printed, made))
     order = np.argsort(again)
     at = order[np.searchsorted(again[order], own[kept]).clip(max=len(order) - 1)] if len(order) else kept[:0]
     kept = kept[: len(at)]
