@@ -55,7 +55,7 @@ class Numbers:
     """
 
     def __init__(self, texts: Sequence[Data], hidden: Iterable[slice] = ()) -> None:
-        every = [*texts, _MISSING]
+        every = [*texts, _MISSING]  # whose layout and end are left out below
         self._chars = bytearray(b"\n").join([b"\n" * (digits.BEFORE - 1), *every, b""])
         edges = np.cumsum([digits.BEFORE, *(len(text) + 1 for text in every)])
         chars = np.frombuffer(self._chars, np.uint8)
