@@ -29,6 +29,15 @@ def runs(chars: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
     return starts, ends, whole
 
 
+def numbers(starts: Ints, ends: Ints, whole: Ints) -> tuple[Ints, Ints]:
+    """Return which runs begin a number, and for each run how many decimals follow it."""
+    decimals = np.zeros(len(starts), np.int64)
+    decimals[whole] = ends[whole + 1] - starts[whole + 1]
+    begins = np.ones(len(starts), np.bool_)
+    begins[whole + 1] = False
+    return np.flatnonzero(begins), decimals
+
+
 def _are_digits(chars: NDArray[np.uint8]) -> NDArray[np.bool_]:
     above = chars - np.uint8(ord("0"))
     flags = above.view(np.bool_)  # the same memory: of a long text, new memory takes longer than the comparison

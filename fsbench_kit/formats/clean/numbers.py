@@ -182,12 +182,9 @@ def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:
 def number_spans(chars: NDArray[np.uint8]) -> tuple[Indexes, Indexes, Indexes]:
     """Return the starts and ends of numbers, and their decimal places, followed by a 0 for no number."""
     starts, ends, whole = digits.runs(chars)
-    places = np.zeros(len(starts) + 1, dtype=np.int64)
-    places[whole] = ends[whole + 1] - starts[whole + 1]
+    numbers, places = digits.numbers(starts, ends, whole)
     ends[whole] = ends[whole + 1]
-    is_first = np.ones(len(places), dtype=np.bool_)
-    is_first[whole + 1] = False
-    return starts[is_first[:-1]], ends[is_first[:-1]], places[is_first]
+    return starts[numbers], ends[numbers], np.append(places[numbers], 0)
 
 
 def _begins(chars: NDArray[np.uint8], starts: Indexes) -> Indexes:

@@ -154,12 +154,8 @@ def _found(text: bytearray, edges: Ints) -> _Found:
     starts, ends, whole = digits.runs(chars)
     lengths = ends - starts
     values = digits.integers(text, ends + before, lengths)
-    decimals = np.zeros_like(lengths)
-    decimals[whole] = lengths[whole + 1]
+    numbers, decimals = digits.numbers(starts, ends, whole)
     values[whole] = values[whole] * _POWERS[np.minimum(decimals[whole], MOST_DIGITS)] + values[whole + 1]
-    is_number = np.ones(len(starts), bool)
-    is_number[whole + 1] = False
-    numbers = np.flatnonzero(is_number)
     starts, lengths, decimals, values = (column[numbers] for column in (starts, lengths, decimals, values))
     chars[starts], chars[ends[whole]] = _MARK, _POINT
     rest = bytes(own.translate(None, _DIGITS))
