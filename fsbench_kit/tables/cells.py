@@ -106,14 +106,19 @@ def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
     >>> row = {"operation": "read", "block_size": 16384, "threads": 4}
     >>> cell_label(row, ["operation", "block_size", "threads"])
     'read, block size 16 KiB, threads 4'
+    >>> cell_label({"operation": "all"}, ["operation"])
+    'all operations'
     """
+    return ", ".join(_named(name, row[name]) for name in names if row[name] is not None)
+
+
+def _named(name: str, value: object) -> str:
+    """Print one of a cell's coordinates so that it needs no heading."""
+    if (name, value) == ("operation", "all"):
+        return "all operations"
     bare = ("study", "tool", "pattern", "part", "operation", "work")
-    parts = (
-        cell_text(name, row[name]) if name in bare else f"{name.replace('_', ' ')} {cell_text(name, row[name])}"
-        for name in names
-        if row[name] is not None
-    )
-    return ", ".join(parts)
+    text = cell_text(name, value)
+    return text if name in bare else f"{name.replace('_', ' ')} {text}"
 
 
 def cell_names(rows: pl.DataFrame) -> list[str]:
