@@ -45,7 +45,7 @@ def test_read_writes_one_flat_table(published: Path, tmp_path: Path, ending: str
     [
         ("prose.txt", b"XFS is fast.\n", "No log of bonnie++, filetree, fio, GNU time, iozone"),
         ("empty.txt", b"", "The file is empty."),
-        ("binary.bin", b"\0\1\2\3", "The file holds binary data, not a log."),
+        ("binary.bin", b"\0\1\2\3", "The file contains binary data, not a log."),
         ("vanished.txt", None, "No such file or directory."),
         ("folder", "folder", "There is no log in this folder or below it."),
     ],

@@ -25,7 +25,9 @@ ZERO_OR_FAILED: Final = Reason(
 )
 
 CENSORED: Final = Reason(
-    code="CENSORED", kind="no interval", meaning="Only a bound of a figure is known, so only one of the ratio."
+    code="CENSORED",
+    kind="no interval",
+    meaning="Only a bound of a figure is known, so only a bound of the ratio is.",
 )
 
 ONE_RUN: Final = Reason(

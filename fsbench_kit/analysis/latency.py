@@ -130,7 +130,7 @@ def _from_bins(bins: pl.DataFrame, *, pooled: bool) -> Iterator[pl.DataFrame]:
             histogram = merged(rows["low"].fill_null(0.0), rows["high"].fill_null(np.inf), rows["count"])
         except ValueError as error:
             raise RequestError(
-                f"the bins of these runs cannot be added up: {error}", hint="Draw each run for itself."
+                f"the bins of these runs cannot be added up: {error}", hint="Draw each run by itself."
             ) from None
         shares = _shares(histogram.total)
         points = [binned_quantile(histogram, share) for share in shares]

@@ -153,7 +153,7 @@ def _counted(claim: ClaimFacts, findings: Sequence[Finding], *, lost: bool) -> s
         parts.append(f"{len(open_)} {'is' if len(open_) == 1 else 'are'} left open ({_list(open_, '; ')})")
     if unknown:
         nothing = "nothing of the same work" if any(finding.apart for finding in findings) else "nothing"
-        why = "the log does not tell" if of_settings else f"{nothing} is printed"
+        why = "the log does not say" if of_settings else f"{nothing} is printed"
         parts.append(f"{len(unknown)} cannot be checked because {why} ({cells})")
     return "; ".join(parts)
 

@@ -335,17 +335,17 @@ def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
         for other_origin, other, _ in known:
             if other != value and other_origin != origin:
                 names = _ORIGIN_NAMES[origin], _ORIGIN_NAMES[other_origin]
-                message = f"{key} is {value} by the {names[0]}, and {other} by {names[1]}."
+                message = f"{key} is {value} according to {names[0]}, but {other} according to {names[1]}."
                 yield _Check(rows[RUN][0], Diagnostic(code="SETTINGS_DISAGREE", message=message, line=line))
 
 
 _ORIGIN_NAMES: Final = {
-    "log": "log",
-    "command": "command that ran",
-    "environment": "machine's own record",
+    "log": "the log",
+    "command": "the command that ran",
+    "environment": "the machine's own record",
     "study": "the study's description",
     "name": "the file's name",
-    "stated": "what the article states",
+    "stated": "the article",
 }
 
 
@@ -366,7 +366,7 @@ def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[
     for run, names, parts, lines in names_stated.join(jobs, on=RUN).rows():
         if not set(names) & set(parts):
             others = ", ".join(dict.fromkeys(names))
-            message = f"job_name is {', '.join(parts)} by the log, and {others} by what the article states."
+            message = f"job_name is {', '.join(parts)} in the log, but {others} in the article."
             yield _Check(run, Diagnostic(code="SETTINGS_DISAGREE", message=message, line=lines[0]))
 
 
@@ -391,7 +391,7 @@ def _repeated(measurements: pl.DataFrame, is_repeated: pl.Series) -> Iterator[_C
         first, *others = rows.rows(named=True)
         for item in others:
             message = (
-                f"{item['metric']} ({item['statistic']}) of {item['operation']} stands twice: "
+                f"{item['metric']} ({item['statistic']}) of {item['operation']} appears twice: "
                 f"{first['text']} on line {first['line']}, and {item['text']}."
             )
             diagnostic = Diagnostic(

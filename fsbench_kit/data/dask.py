@@ -60,7 +60,7 @@ class HostOfWorkers(Executor):
     def _call(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         there = hosts_of(self._client).get(self.host)
         if not there:
-            raise BrokenExecutor("no worker is there")
+            raise BrokenExecutor("there are no workers")
         future = self._client.submit(fn, *args, **kwargs, workers=there[:1], pure=False, retries=0)
         while True:
             try:

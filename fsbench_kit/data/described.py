@@ -54,7 +54,7 @@ def _with_study_alone(
     folder: Path, study: StudyDescription, results: Sequence[Sequence[Result]]
 ) -> Iterator[Result]:
     """Attach the facts of the whole study to files that it does not name."""
-    message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
+    message = f"{STUDY_FILE} does not name this file: its runs have only the facts of the whole study."
     templates = templates_of(study.study.names)
     for found in chain.from_iterable(results):
         if isinstance(found, Log) and found.study is None and found.has_runs:

@@ -169,7 +169,7 @@ def read_before(path: Path, seen: Seen) -> Log | None:
 def _seen_before(found: Inode, path: str, seen: Seen) -> Log | None:
     if (first := seen.setdefault(found, path)) is path:
         return None
-    return log_with(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
+    return log_with(path, "READ_BEFORE", f"It is the same as {first}, and was read under that name.")
 
 
 def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Found]:
@@ -237,7 +237,7 @@ def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]
     if irregular is not None:
         yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
-        yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
+        yield log_with(entry, "SKIPPED", "It is a link to a folder that contains it, and was not followed.")
     elif entry.is_dir() and (of_kernel := kernel_filesystem(entry)) is not None:
         yield log_with(entry, "SKIPPED", SHOWS_ITSELF.format(of_kernel))
     elif (before := read_before(entry, seen)) is not None:

@@ -89,14 +89,14 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
     layout, _ = recognise(head, is_whole=is_whole)
     if layout is None:
         raise InputError(
-            "this is no log of fio's bandwidth, IOPS or latency",
+            "this is not a fio log of bandwidth, IOPS or latency",
             file=path,
             hint="Histogram logs are read by scan_fio_histograms, reports by read.",
         )
     kind = kind or LogName.of(path.name).kind
     if kind is None:
         raise RequestError(
-            "the name of the log does not tell what it holds",
+            "the name of the log does not say what it contains",
             file=path,
             hint=f"Give kind: {', '.join(get_args(Kind))}.",
         )
@@ -154,5 +154,5 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
     path = path_given(path)
     bins = recognise_histograms(_readable_head(path)[0])
     if bins is None:
-        raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
+        raise InputError("this is not a histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
     return scan_counts(path, bins)

@@ -47,7 +47,7 @@ def added(runs: pl.DataFrame, diagnostics: pl.DataFrame, other: Dataset, ids: se
     )
     # The diagnostics of a log whose runs are all known are known as well.
     remaining = other.diagnostics.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
-    same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
+    same = Diagnostic(code="SAME_RUN", message="A dataset on disk contains this run too; it counts once.")
     remaining = pl.concat([diagnostics_of((source, same) for source in counted), remaining])
     remaining = remaining.join(
         diagnostics, on=remaining.columns, how="anti", nulls_equal=True, maintain_order="left"

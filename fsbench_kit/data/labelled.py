@@ -76,6 +76,6 @@ def _refuse_shared_runs(datasets: Mapping[str, Dataset]) -> None:
     places = " and ".join(f"{source} ({group})" for source, group in of_one.select("source", "group").iter_rows())
     more = shared["sha256"].n_unique() - 1
     raise RequestError(
-        f"a run stands in two groups: {places}" + (f"; so do {more} more" if more else ""),
+        f"a run is in two groups: {places}" + (f"; so do {more} more" if more else ""),
         hint="A run counts in one group. Give each group logs of its own.",
     )

@@ -83,7 +83,7 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
 
 def not_fitting(log: Log, templates: Sequence[NameTemplate]) -> Log:
     """Return the diagnostic of a log whose name fits no template."""
-    message = f"Its name does not fit {' or '.join(map(str, templates))}, and says nothing of its runs."
+    message = f"Its name does not fit {' or '.join(map(str, templates))}, and says nothing about its runs."
     return log_with(log.source, "NAME_DOES_NOT_FIT", message)
 
 

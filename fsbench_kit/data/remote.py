@@ -179,7 +179,7 @@ def _plain(system: AbstractFileSystem, name: str) -> PurePosixPath:
 def _below(name: PurePosixPath, top: PurePosixPath) -> PurePosixPath:
     below = name.relative_to(top)
     if ".." in below.parts or below.is_absolute():
-        raise ValueError(f"it holds a file whose name leads out of it: {name}")
+        raise ValueError(f"it contains a file whose path leads out of it: {name}")
     return below
 
 

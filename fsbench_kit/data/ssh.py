@@ -125,7 +125,7 @@ def read_hosts(path: Path) -> list[Host]:
         except ValueError as error:
             raise InputError(str(error), file=path, line=number, excerpt=line.strip(), hint=HINT) from None
         if found.name in hosts:
-            what = f'a host "{found.name}" stands above'
+            what = f'a host "{found.name}" is listed above'
             hint = "Name each host once, or give it another name in ~/.ssh/config."
             raise InputError(what, file=path, line=number, excerpt=line.strip(), hint=hint)
         hosts[found.name] = found

@@ -91,7 +91,7 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
     if not kept:
         records.append(_no_log())
     elif kept > MOST:
-        message = f"More than {MOST} bytes of it stand around logs; what follows was not read. Split the file."
+        message = f"More than {MOST} bytes of text surround the logs; what follows was not read. Split the file."
         records.append(Diagnostic(code="TOO_LARGE", message=message))
     elif kept < content.size:
         message = (
@@ -117,7 +117,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         return
     decoded = decode(data, source)
     if decoded is None:
-        yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
+        yield Diagnostic(code="NOT_TEXT", message="The file contains binary data, not a log.")
         return
     yield from _records(decoded)
 
@@ -173,7 +173,7 @@ def _beside(diagnostic: Diagnostic, segment: Segment, text: Text) -> Diagnostic:
     digits than letters; headings are neither. If all logs are of tests other than fileio, no figure is lost.
     """
     start, end, runs = diagnostic.start, diagnostic.end, segment.runs
-    other = replace(diagnostic, code="OTHER_TEXT", message="This text holds a figure and is no part of a log.")
+    other = replace(diagnostic, code="OTHER_TEXT", message="This text contains a figure but is not part of a log.")
     if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in segment.records):
         return other
     if start is None or end is None or not runs or any(run.start < end and start < run.end for run in runs):

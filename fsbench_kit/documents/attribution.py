@@ -83,7 +83,7 @@ def _left_out(statement: Sequence[Command], own: Sequence[Command], run: Run) ->
     """Explain why none of the commands is attributed to a run."""
     where = " and ".join(dict.fromkeys(f"line {command.line}" for command in statement))
     if own:
-        message = f"More than one of the commands on {where} fits this run, so that none is taken for its own."
+        message = f"More than one of the commands on {where} fits this run, so none of them was used."
     elif len(statement) == 1:
         why = misfit(list(statement[0].settings("stated")), run)
         message = f"The command on {where} is not that of this run: {why}."

@@ -67,7 +67,7 @@ def _records(log: list[Token]) -> Iterator[Record]:
     for step in (token for token in others if token.name == "step"):
         place = Place(step["operation"] or "", threads=threads)
         if run.first(place, "bandwidth") is not None:
-            run.say("DUPLICATE_FIGURE", f"Another {place.operation} stands above.", step.start, step.end)
+            run.say("DUPLICATE_FIGURE", f"Another {place.operation} is printed above.", step.start, step.end)
             continue
         run.add(place, "bandwidth", step.printed("rate"), unit="MB/s", zero="censored")
         run.add(place, "elapsed", step.printed("elapsed"), unit="s", rounding="down")

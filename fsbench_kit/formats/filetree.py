@@ -108,7 +108,7 @@ def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
     lost = [match.span() for match in _LOST_LINE_END.finditer(text.chars)]
     if lost:
         first = Token("row", text, *lost[0])
-        repairs.append(first.diagnostic("REPAIRED", f"{len(lost)} rows stand behind another on its line."))
+        repairs.append(first.diagnostic("REPAIRED", f"{len(lost)} rows follow another row on the same line."))
     return text.edited(Edit(start, end, "\n") for start, end in lost), repairs
 
 

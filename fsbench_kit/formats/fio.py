@@ -360,7 +360,7 @@ def beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
         if token.name == "progress":
             yield token.diagnostic("PROGRESS", "Momentary figures are not the run's result.")
         elif token.name == "trouble":
-            yield token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
+            yield token.diagnostic("OTHER_TEXT", "fio says more about the run than its report contains.")
         elif token.name == UNREAD and (diagnostic := unread_figure(token)) is not None:
             yield diagnostic
 

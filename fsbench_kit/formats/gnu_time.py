@@ -168,7 +168,7 @@ def _records(log: Sequence[Token]) -> Iterator[Record]:
     figures = {group: token for group, token in tokens.items() if group in _FIGURES}
     if not figures:
         stretch = Token("time", text, start, end)
-        yield stretch.diagnostic("UNREAD_FIGURE", "This tells how a command ended, and nothing else of it.")
+        yield stretch.diagnostic("UNREAD_FIGURE", "This says how a command ended, but nothing else about it.")
         return
     command, status, signal = (
         tokens[group][group] if group in tokens else None for group in ("command", "status", "signal")

@@ -112,7 +112,7 @@ def _decoded(text: str, start: int, first: int, cut: Cut | None = None) -> Docum
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
 _IN_NUMBER: Final = bytes(chr(code) in "0123456789+-.eE" for code in range(2**8))

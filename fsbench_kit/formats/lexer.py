@@ -218,8 +218,8 @@ def unread_figure(token: Token) -> Diagnostic | None:
     if not _FIGURE.search(token.text.chars, token.start, token.end):
         return None
     if reads_as_prose(token.text.chars[token.start : token.end], token.tool_words):
-        return token.diagnostic("OTHER_TEXT", "This text holds a figure and is no part of a log.")
-    return token.diagnostic("UNREAD_FIGURE", "This text holds a figure and was not understood.")
+        return token.diagnostic("OTHER_TEXT", "This text contains a figure but is not part of a log.")
+    return token.diagnostic("UNREAD_FIGURE", "This text contains a figure but was not understood.")
 
 
 def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool:

@@ -51,7 +51,7 @@ def series(text: bytes) -> Iterator[Block | Diagnostic]:
     head, *lines = text.rstrip(b"\n").split(b"\n")
     for row, line in enumerate(lines):
         if line.count(b",") != head.count(b","):
-            message = "This line has other columns than the table, and is left out."
+            message = "This line does not have the table's columns, and is left out."
             excerpt = line.decode("utf-8", "replace")
             yield Diagnostic(code="UNREAD_FIGURE", message=message, line=row + 2, excerpt=excerpt)
             lines[row] = b"," * head.count(b",")
@@ -60,13 +60,13 @@ def series(text: bytes) -> Iterator[Block | Diagnostic]:
         samples = read.cast(pl.Float64, strict=False)
         times = samples["time"].to_numpy()
     except pl.exceptions.PolarsError:
-        message = "This is no table of samples, and is left out."
+        message = "This is not a table of samples, and is left out."
         yield Diagnostic(code="UNREAD_FIGURE", message=message, line=1)
         return
     is_lost = read.select(pl.all().is_not_null()).to_numpy() & samples.select(pl.all().is_null()).to_numpy()
     for row in np.flatnonzero(is_lost.any(axis=1)).tolist():
         excerpt = ",".join(word or "" for word in read.row(row))
-        yield Diagnostic(code="UNREAD_FIGURE", message="This is no sample.", line=row + 2, excerpt=excerpt)
+        yield Diagnostic(code="UNREAD_FIGURE", message="This is not a sample.", line=row + 2, excerpt=excerpt)
     for operation, metric, part, values in _figures(samples, np.diff(times, prepend=np.nan)):
         rows = np.flatnonzero(np.isfinite(values) & np.isfinite(times))
         if rows.size:

@@ -26,7 +26,7 @@ def without_repeats(
     if not any(char.isdigit() for edit in repeats for char in text.chars[edit.start : edit.end]):
         return text, []
     first = Token("line", text, repeats[0].start, repeats[0].end)
-    message = f"{len(repeats)} lines are the line before them once more; each counts once."
+    message = f"{len(repeats)} lines repeat the line before them; each counts once."
     return text.edited(repeats), [first.diagnostic("REPAIRED", message)]
 
 

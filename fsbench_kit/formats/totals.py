@@ -94,7 +94,7 @@ def _sum(
         lacks_parts: Any = False
         if not has_all_parts:
             lacks_parts = span[1] < made[0] if combine is least else span[0] > made[1]
-        message = f"{name_of(item)} of all jobs, {{}}, is not what their own figures make"
+        message = f"{name_of(item)} of all jobs, {{}}, does not match their own figures"
         words, first = (item.text,), parts[0][0]
         why = f"{message}: jobs are missing, or one of the figures is wrong."
         yield Finding(fails & lacks_parts, "INCOMPLETE_LOG", why, words, item, first)
@@ -183,7 +183,7 @@ def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
         )
         for key, fails in wrong.items():
             item = disks[name][key]
-            message = f"{name_of(item)} of the members of the disk, {{}}, is not what theirs make."
+            message = f"{name_of(item)} of the members of the disk, {{}}, does not match their own figures."
             yield Finding(
                 fails & (agreeing >= _TELLING), "FIGURES_DISAGREE", message, (item.text,), item, others[0][key]
             )

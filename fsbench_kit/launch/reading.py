@@ -107,7 +107,7 @@ class LogReader:
         with self._process:
             exit_code = self._process.wait()
         self._start()
-        otherwise = f"cannot be read: what reads it was ended (exit code {exit_code})"
+        otherwise = f"cannot be read: the process that reads it ended (exit code {exit_code})"
         why = _CANNOT.get(exit_code, otherwise).format(seconds=SECONDS, memory=humanise(MEMORY, "B"))
         return Reading("failed", f"{names[0]} {why}")
 

@@ -127,7 +127,7 @@ class Session:
             if before.get(key, value) == value:
                 continue
             if key == "boot":
-                yield "The machine was restarted since the last run; earlier and further runs are of two boots."
+                yield "The machine was restarted since the last run: later runs are from another boot."
             else:
                 yield f"The machine has changed since the last run: {key} was {before[key]} and is now {value}."
 

@@ -103,7 +103,7 @@ def _kind_of(default: object) -> Any:
         return _list_of(type(default[0]))
     if type(default) in _TYPE_NAMES.values():
         return type(default)
-    raise ValueError(f"the type of {default!r} does not tell which values are allowed")
+    raise ValueError(f"the type of {default!r} does not say which values are allowed")
 
 
 def _list_of(item: Any) -> Any:

@@ -85,7 +85,7 @@ def levels(series: ArrayLike, *, independent: bool = False) -> Levels:
     """
     sample = figures(series, "series", at_least=2 * SHORTEST)
     if sample.values.ndim != 1 or not sample.present.all():
-        raise ValueError("levels are of one series without gaps")
+        raise ValueError("levels must form one series without gaps")
     values = sample.values
     noise = _noise(values, independent=independent)
     penalty = PENALTY * np.log(values.size) * noise

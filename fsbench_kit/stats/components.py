@@ -73,7 +73,7 @@ def variance_components(values: ArrayLike, levels: int, confidence: float = 0.95
     sample = figures(values, "values", at_least=2)
     if not sample.present.all():
         raise ValueError(
-            "variance components are of balanced experiments; choose equally many repetitions of each"
+            "variance components need a balanced experiment; choose the same number of repetitions of each"
         )
     repetitions = sample.values.shape[-levels:] if 1 <= levels <= sample.values.ndim else ()
     if len(repetitions) != levels or min(repetitions) < 2:

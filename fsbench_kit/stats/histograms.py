@@ -87,9 +87,9 @@ def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
     counts = figures(count, "count", at_least=1).values
     highs = np.where(np.isnan(highs), np.inf, highs)
     if not (lows.shape == highs.shape == counts.shape == (counts.size,)):
-        raise ValueError("low, high and count of bins are lists of one length")
+        raise ValueError("low, high and count of bins must be lists of the same length")
     if (counts < 0).any() or (counts != counts.round()).any():
-        raise ValueError("a bin holds a whole number of figures, at least 0")
+        raise ValueError("the count of a bin must be a whole number, at least 0")
     if not (np.isfinite(lows) & (lows <= highs)).all():
         raise ValueError("a bin has a finite lower end, and an upper end that is not below it")
     filled = counts > 0

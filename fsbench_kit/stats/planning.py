@@ -187,7 +187,7 @@ def _standard_error(log_sd: float, n: int, pairs: bool) -> float:
     if not log_sd > 0:
         raise ValueError(f"a spread of {log_sd} between runs is not positive")
     if n < 2:
-        raise ValueError(f"{n} runs per group have no spread between them; plan with two at least")
+        raise ValueError(f"{n} runs per group have no spread between them; plan at least two")
     return log_sd * float(np.sqrt((1 if pairs else 2) / n))
 
 

@@ -104,7 +104,7 @@ def break_even(
     quantile = special.ndtri((1 + checked_confidence(confidence)) / 2)
     a, b = np.asarray(runs_a, dtype=np.float64), np.asarray(runs_b, dtype=np.float64)
     if not ((a >= 1) & (b >= 1)).all():
-        raise ValueError("a figure is of one run or more")
+        raise ValueError("a figure must be of one run or more")
     excess = np.expm1((np.log(positive(ratio, "ratio")) / quantile) ** 2)
     half = (a + b) / 2
     square = a * b * excess / (half + np.sqrt(half**2 + a * b * excess))  # of the CV

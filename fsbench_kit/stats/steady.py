@@ -76,7 +76,7 @@ def steady_state(rounds: ArrayLike) -> SteadyState:
     """
     sample = figures(rounds, "rounds", at_least=WINDOW)
     if not sample.present.all() or (sample.values <= 0).any():
-        raise ValueError("steady state is of rounds that all have a figure above 0")
+        raise ValueError("steady state needs a figure above 0 in every round")
     windows = sliding_window_view(sample.values, WINDOW, axis=-1)
     mean = windows.mean(axis=-1)
     spread = np.ptp(windows, axis=-1) / mean

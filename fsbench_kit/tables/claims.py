@@ -89,7 +89,7 @@ def audit_summary(audit: pl.DataFrame) -> str:
     replicated = audit.filter(evidence="replicated").height
     return (
         f"Of {counted(audit.height, 'claim')}: {text}. "
-        f"Runs that were repeated and printed one by one stand behind {replicated or 'none'} of them."
+        f"Repeated runs that were printed one by one support {replicated or 'none'} of them."
     )
 
 

@@ -56,7 +56,7 @@ def pivot_table(
     both = [name for name in down if name in across]
     if both:
         asked = frame["factor"][0] if both[0] == "level" else both[0]
-        raise RequestError(f"{asked!r} cannot stand in rows and in columns", hint="Name it in one of them.")
+        raise RequestError(f"{asked!r} cannot be in both rows and columns", hint="Name it in one of them.")
     over = [name for name in known if name not in {*across, *down}]
     heads = _values(frame, across)
     footnotes = Footnotes(frame["footnotes"])

@@ -205,7 +205,7 @@ def test_a_bare_number_is_named_with_its_factor() -> None:
     ]
     row = _row(*runs, factor="nr_requests")
     assert (row["baseline"], row["level"]) == ("64", "128")
-    assert "Known of nr requests 64 only: kernel (6.1)." in row["footnotes"]  # type: ignore[operator]
+    assert "Known for nr requests 64 only: kernel (6.1)." in row["footnotes"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

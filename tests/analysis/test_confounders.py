@@ -72,8 +72,8 @@ def test_the_stated_128_kib_command_is_not_the_one_that_ran(data: Dataset) -> No
     said = _said(data, "raid1-hdd-2020", "SETTINGS_DISAGREE")
     assert said == {
         f"fio-randrw-128k-{filesystem}": [
-            "direct is false by the command that ran, and true by what the article states.",
-            "file_size is 17179869184 by the command that ran, and 1073741824 by what the article states.",
+            "direct is false according to the command that ran, but true according to the article.",
+            "file_size is 17179869184 according to the command that ran, but 1073741824 according to the article.",
         ]
         for filesystem in ("ext4", "xfs", "zfs")
     }
@@ -105,7 +105,7 @@ def test_each_filesystem_of_the_raid_study_had_disks_of_its_own(comparison: pl.D
 def test_the_stated_command_of_the_nvme_study_is_not_that_of_zfs(data: Dataset) -> None:
     # the command: --name=xfs-fio; the logs begin with "xfs-fio:" and "zfs-fio:"
     assert _said(data, "fio-nvme-2021", "SETTINGS_DISAGREE") == {
-        "fio-randwrite-zfs": ["job_name is zfs-fio by the log, and xfs-fio by what the article states."]
+        "fio-randwrite-zfs": ["job_name is zfs-fio in the log, but xfs-fio in the article."]
     }
 
 

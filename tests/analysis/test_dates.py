@@ -164,7 +164,7 @@ def test_days_of_their_own_set_filesystems_apart(
     _written(tmp_path, _of_days({"ext4": ext4, "xfs": xfs}, 5), noise)
     row = _compared(tmp_path)
     assert (row["verdict"], row["reasons"]) == ("not comparable", ["SEPARATE_DATES"])
-    assert f"The groups were run on dates of their own: {said}" in row["footnotes"]  # type: ignore[operator]
+    assert f"The groups were run on different dates: {said}" in row["footnotes"]  # type: ignore[operator]
 
 
 def test_filesystems_that_take_turns_by_days_are_compared_over_days(tmp_path: Path, noise: random.Random) -> None:
@@ -207,9 +207,7 @@ def test_a_word_of_ones_own_that_sets_single_runs_apart_may_count_repeats(
     names = ((f"{filesystem}_{stage}.json", filesystem) for stage in stages for filesystem in FILESYSTEMS)
     data = fsb.read(_written(tmp_path, names, noise), names=template)
     notes = fsb.compare(data, metrics=["iops"])["footnotes"].list.join(" ").to_list()
-    sentence = (
-        "The names of the files set these runs apart by stage: if that counts repeats, write {round} for it."
-    )
+    sentence = "The file names distinguish these runs by stage: if that counts repeats, write {round} instead."
     assert [sentence in row for row in notes] == [said] * len(notes)
 
 

@@ -280,9 +280,9 @@ def test_files_that_are_devices_set_groups_apart() -> None:
 def test_a_setting_that_is_known_of_one_group_is_said() -> None:
     found = row(in_turn([{"kernel": "6.1", "direct": "true"}] * 5, [{"scheduler": "none"}] * 5, effect=2))
     assert found["reasons"] == []
-    assert [said for said in notes(found).splitlines() if said.startswith("Known of ")] == [
-        "Known of ext4 only: direct (true), kernel (6.1).",
-        "Known of xfs only: scheduler (none).",
+    assert [said for said in notes(found).splitlines() if said.startswith("Known for ")] == [
+        "Known for ext4 only: direct (true), kernel (6.1).",
+        "Known for xfs only: scheduler (none).",
     ]
 
 
@@ -320,7 +320,7 @@ def test_an_option_that_a_list_lacks_was_not_given(tmp_path: Path, own: dict[str
 @pytest.mark.parametrize(("options", "is_said"), [("rw,async,relatime", False), ("rw,nobarrier", True)])
 def test_mount_options_as_they_are_unasked_are_not_said_of_one_group_only(options: str, is_said: bool) -> None:
     found = row(in_turn([{"mount_options": options}] * 10, [{}] * 10))
-    assert ("Known of ext4 only" in notes(found)) is is_said
+    assert ("Known for ext4 only" in notes(found)) is is_said
 
 
 @pytest.mark.parametrize(

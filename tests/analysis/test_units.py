@@ -48,7 +48,7 @@ def test_twenty_runs_in_two_boots_are_two_blocks() -> None:
     assert set(found["verdict"]) == {"not comparable"}
     assert found["reasons"].to_list() == [["ONE_BOOT"]] * CELLS
     assert (
-        "The groups were run in boots of their own, 1 against 1: run each in three or more."
+        "The groups were run in different boots, 1 against 1: run each group in three boots or more."
         in found["footnotes"][0]
     )
 

@@ -314,7 +314,7 @@ def _is_of_round_1(record: Row) -> bool:
     [
         (lambda _: None, [], ""),
         (_longer, ["CONCURRENT_RUNS"], "overlapped in time"),
-        (_one_after_the_other, ["BLOCKED_ORDER"], "drift cannot be told from the effect"),
+        (_one_after_the_other, ["BLOCKED_ORDER"], "drift cannot be told apart from the effect"),
         (_with("kernel", "6.1", of=_is_xfs), ["CONFIG_MISMATCH"], "kernel differs: 6.18.44-fc-v669 against 6.1."),
         (_with("kernel", "6.1", of=_is_of_round_1), ["UNBALANCED"], "6.1 in 0 of 10 runs against 1 of 10"),
         (_with("kernel", "6.1", of=lambda record: record["round"] == 1), [], "in equal shares of both groups"),

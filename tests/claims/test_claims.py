@@ -957,7 +957,7 @@ def test_a_figure_that_stands_twice_is_in_doubt(tmp_path: Path, relation: str) -
     (tmp_path / "tasks.csv").write_text(twice, encoding="utf-8")
     row = fsb.audit(tmp_path).row(0, named=True)
     assert row["verdict"] == "in doubt"
-    assert "stands twice: 2.0 on line 2, and 3.0." in row["footnotes"][0]
+    assert "appears twice: 2.0 on line 2, and 3.0." in row["footnotes"][0]
 
 
 def test_runs_that_failed_are_counted_and_no_figures_that_are_missing(tmp_path: Path) -> None:
@@ -1193,7 +1193,7 @@ def _on_two_hosts() -> list[Log]:
 @pytest.mark.parametrize(
     ("logs", "code", "said"),
     [
-        (_one_after_the_other, "BLOCKED_ORDER", "drift cannot be told from the effect"),
+        (_one_after_the_other, "BLOCKED_ORDER", "drift cannot be told apart from the effect"),
         (_on_its_way, "NON_STEADY", "The ratio of the groups drifts from round to round"),
         (_on_two_hosts, "STRATA_DISAGREE", "1.10 (host one), 1.90 (host other)"),
     ],

@@ -153,7 +153,7 @@ def test_groups_without_a_figure_in_common_are_no_factor(root: Path) -> None:
     ("arguments", "sentence"),
     [
         (["old", "old"], "'old' stands for two groups"),
-        (["old/run1.json", "old"], "a run stands in two groups"),
+        (["old/run1.json", "old"], "a run is in two groups"),
         (["old", "none"], "No such file or directory"),
         (["old", "new", "--labels", "a"], "there are not as many labels (1) as paths (2)"),
         (["old", "new", "--labels", "a,b", "--factor", "host"], "cannot be combined"),

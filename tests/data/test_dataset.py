@@ -41,7 +41,7 @@ def test_a_figure_that_stands_twice_is_primary_once() -> None:
     (diagnostic,) = data.diagnostics.iter_rows(named=True)
     assert diagnostic["code"] == "DUPLICATE_FIGURE"
     assert diagnostic["line"] == 7
-    assert diagnostic["message"] == "iops (value) of read stands twice: 1 on line 1, and 2."
+    assert diagnostic["message"] == "iops (value) of read appears twice: 1 on line 1, and 2."
 
 
 def test_a_second_printing_is_no_duplicate() -> None:

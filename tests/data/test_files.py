@@ -238,11 +238,11 @@ def test_what_can_be_no_log_is_a_request_error(tmp_path: Path, smallfiles_log: L
 
 @pytest.mark.parametrize("folder", ["/proc", "/proc/self", "/sys", "/sys/kernel"])
 def test_what_the_kernel_shows_of_itself_is_not_searched(folder: str) -> None:
-    with pytest.raises(InputError, match=f"{folder}: The kernel shows itself there"):
+    with pytest.raises(InputError, match=f"{folder}: This is a filesystem of the kernel itself"):
         fsb.read(folder)
     ran = fsbench("read", "--explain", folder)
     assert ran.returncode != 0
-    assert "The kernel shows itself there" in ran.stderr
+    assert "This is a filesystem of the kernel itself" in ran.stderr
 
 
 @pytest.mark.parametrize("bulk", [False, True])
@@ -257,4 +257,4 @@ def test_below_a_folder_it_is_left_out_and_said(tmp_path: Path, *, bulk: bool) -
     assert data.runs.height == 1
     (said,) = data.diagnostics.filter(code="SKIPPED").rows(named=True)
     assert Path(said["source"]).name == "machine"
-    assert said["message"].startswith("The kernel shows itself there (proc)")
+    assert said["message"].startswith("This is a filesystem of the kernel itself (proc)")

@@ -58,7 +58,10 @@ def test_where_log_and_article_disagree_both_stay(study: Path) -> None:
     data = read(study)
     assert _settings(data.settings, "block_size") == [("4096", "log"), ("8192", "stated")] * 2
     disagreement = data.diagnostics.filter(pl.col("code") == "SETTINGS_DISAGREE")["message"]
-    assert disagreement.to_list() == ["block_size is 4096 by the log, and 8192 by what the article states."] * 2
+    assert (
+        disagreement.to_list()
+        == ["block_size is 4096 according to the log, but 8192 according to the article."] * 2
+    )
 
 
 def test_logs_that_a_study_does_not_name_are_read_and_said(

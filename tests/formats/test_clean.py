@@ -303,7 +303,7 @@ def test_iozone_whose_report_differs_from_its_table() -> None:
     texts[2] = f'{table}"Writer report"{report.replace(figure, figure[::-1], 1)}'
     (said,) = clean.read(texts)[0]["iozone"].diagnostics.rows(named=True)
     assert (said["log"], said["code"]) == (2, "SECOND_PRINTING_DIFFERS")
-    assert f"the report {figure[::-1]}." in said["message"]
+    assert f"the report says {figure[::-1]}." in said["message"]
     assert texts[2][said["start"] : said["end"]].split()[1] == figure[::-1]
     assert compare(texts) == []
 

@@ -188,7 +188,7 @@ def test_numbers_without_a_place_are_named() -> None:
     text = DOCUMENT.replace('"ctx" : 315,', '"ctx" : 315,\n      "watts" : 17.5,\n      "zero" : 0,')
     (item,) = diagnostics(parse(text))
     assert item.code == "UNREAD_FIGURE"
-    assert item.message == "There is no place for the figures watts."
+    assert item.message == "These figures were not understood: watts."
     assert item.line == text[: text.index('"watts"')].count("\n") + 1
 
 
@@ -561,7 +561,7 @@ def test_a_percentile_that_fio_cannot_print_is_that_of_the_bins(tmp_path: Path) 
     data = fsb.read(path)
     (item,) = data.diagnostics.filter(severity="warning").rows(named=True)
     assert (item["message"], item["excerpt"]) == (
-        "75267 is no value of p50 that fio can print.",
+        "fio cannot print 75267 as p50.",
         "50.000000: 75267",
     )
     median = data.measurements.filter(operation="read", metric="completion_latency", statistic="p50", primary=True)

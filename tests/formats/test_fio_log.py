@@ -197,7 +197,7 @@ def test_windows_of_an_unknown_kind_are_no_run(write: Write) -> None:
     "text", ["", "hello\n", "1, 2, 3\n", "1, 2, 7, 4096\n", "1, 2, 0, 3\n", "a\nb\n1, 2, 0, 4096\n"]
 )
 def test_what_is_no_log(write: Write, text: str) -> None:
-    with pytest.raises(InputError, match="no log of fio"):
+    with pytest.raises(InputError, match="not a fio log of"):
         fsb.scan_fio_log(write(text))
 
 
@@ -248,7 +248,7 @@ def test_lines_that_are_no_rows_are_named_and_stop_nothing(
     said = data.diagnostics.filter(code="UNREAD_FIGURE")
     assert said["line"].to_list() == [1, 5, 6, 7, 9, None]
     assert said["excerpt"].to_list()[:2] == ["$ cat job_clat.1.log", "3, 4w00, 0, 4096, 0"]
-    assert "7 lines are no rows" in said["message"][-1]
+    assert "7 lines are not rows" in said["message"][-1]
 
 
 _CELL = st.one_of(
@@ -334,7 +334,7 @@ def test_rows_of_several_runs_in_one_file(write: Write, monkeypatch: pytest.Monk
     assert data.diagnostics.select("code", "message").rows() == [
         (
             "TIME_FALLS_BACK",
-            "Times fall back 2 times: rows of several jobs or runs stand one after the other.",
+            "Times go back 2 times: the rows of several jobs or runs follow each other.",
         )
     ]
 
@@ -514,7 +514,7 @@ def test_a_histogram_is_held_against_a_log_of_its_requests(tmp_path: Path) -> No
 
 
 def test_no_histograms(write: Write) -> None:
-    with pytest.raises(InputError, match="no histogram log"):
+    with pytest.raises(InputError, match="not a histogram log"):
         fsb.scan_fio_histograms(write("1, 2, 0, 4096\n"))
 
 

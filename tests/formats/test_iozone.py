@@ -256,7 +256,7 @@ def _cells(log: str) -> int:
 def test_a_second_printing_that_differs_is_named() -> None:
     damaged = LOGS["ext4"].replace('"2097152"   134418 ', '"2097152"   134419 ')
     (diagnostic,) = [d for d in _parse(damaged)[1] if d.code == "SECOND_PRINTING_DIFFERS"]
-    assert diagnostic.message == "The table says 134418 on line 36, and the report 134419."
+    assert diagnostic.message == "The table says 134418 on line 36, but the report says 134419."
     assert damaged.encode()[diagnostic.start : diagnostic.end].startswith(b'"2097152"   134419')
     assert _figures(_run(damaged))["write", "bandwidth", 32, 2097152].text == "134418"
 

@@ -642,7 +642,7 @@ def test_hosts_are_named_line_by_line(tmp_path: Path) -> None:
         ("node1 ~other/bin/python", "hosts.txt:1: this names no host"),
         ("me@", "hosts.txt:1: this names no host"),
         ("a\n-oProxyCommand=sh\n", "hosts.txt:2: this names no host\n    -oProxyCommand=sh"),
-        ("a\nyou@a\n", 'hosts.txt:2: a host "a" stands above'),
+        ("a\nyou@a\n", 'hosts.txt:2: a host "a" is listed above'),
     ):
         file.write_text(text)
         with pytest.raises(InputError) as caught:

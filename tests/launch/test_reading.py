@@ -35,7 +35,7 @@ LOGS = {
     "garbage": (
         "head -c 5000 /dev/urandom > fio.json",
         "failed",
-        "fio.json: The file holds binary data, not a log.",
+        "fio.json: The file contains binary data, not a log.",
     ),
     "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of bonnie++, "),
     "nothing": ("> fio.json", "failed", "fio left no log"),
@@ -120,7 +120,7 @@ def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> 
     assert others == [
         "large.txt takes more than 16 MiB of memory to read",
         "large.txt cannot be read within 0.01 s",
-        "end.txt cannot be read: what reads it was ended (exit code 3)",
+        "end.txt cannot be read: the process that reads it ended (exit code 3)",
         "break.txt cannot be read: ZeroDivisionError: division by zero",
     ]
     assert last == first

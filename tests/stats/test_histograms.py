@@ -74,7 +74,7 @@ def test_a_share_that_is_met_exactly_is_met() -> None:
         ([0], [1], [1.5], "whole number"),
         ([0], [1], [-1], "whole number"),
         ([2], [1], [1], "not below"),
-        ([0, 1], [1], [1], "one length"),
+        ([0, 1], [1], [1], "the same length"),
     ],
 )
 def test_nonsense_is_refused(low: list[float], high: list[float], count: list[float], message: str) -> None:

@@ -108,7 +108,7 @@ def _of_groups(design: Design) -> pl.DataFrame:
 @confounder(
     "UNBALANCED",
     "verdict withheld",
-    "The runs of a group differ in a setting, of which the other group does not have each value.",
+    "The runs of a group differ in a setting, and the other group does not have all of its values.",
 )
 def _unbalanced(design: Design) -> pl.DataFrame:
     """Report how often each group has a value that the other lacks, or has another target."""
@@ -159,7 +159,7 @@ _MOST: Final = 4
 """The maximum number of values that a sentence lists for a setting."""
 
 
-@confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
+@confounder("KNOWN_OF_ONE", "footnote", "A setting is known for one group only.")
 def _known_of_one(design: Design) -> pl.DataFrame:
     """Name the settings that are known for one group only, in one sentence per group."""
     if design.of(facts).is_empty():
@@ -187,11 +187,11 @@ def _known_of_one(design: Design) -> pl.DataFrame:
         .group_by("pair", "role", maintain_order=True)
         .agg(known=pl.format("{} ({})", "key", _in_words("value")).str.join(", "))
         .join(levels, on=["pair", "role"], maintain_order="left")
-        .select_seq("pair", text=pl.format("Known of {} only: {}.", design.groups.called(), "known"))
+        .select_seq("pair", text=pl.format("Known for {} only: {}.", design.groups.called(), "known"))
     )
 
 
-@confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
+@confounder("OWN_OPTIONS", "footnote", "The targets are mounted with different options.")
 def _own_options(design: Design) -> pl.DataFrame:
     """Name the mount options specific to one filesystem, which come with the factor."""
     if design.of(facts).is_empty():

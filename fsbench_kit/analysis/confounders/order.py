@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @confounder(
     "BLOCKED_ORDER",
     "verdict withheld",
-    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told from "
-    "the effect.",
+    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told apart "
+    "from the effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     """Find launches in which one group finished before the other began, or the groups hardly alternate."""
@@ -68,8 +68,8 @@ _RARE: Final = 0.01
 @confounder(
     "ONE_BOOT",
     "verdict withheld",
-    "A group was run in one boot of a machine, which ran nothing of the other group: what a boot has of its own "
-    "cannot be told from the effect.",
+    "A group was run in a single boot, in which the other group was not run: the difference between boots cannot "
+    "be told apart from the effect.",
 )
 def _in_one_boot(design: Design) -> pl.DataFrame:
     """Find pairs of groups that share no boot, where one group has a single boot."""
@@ -84,7 +84,9 @@ def _in_one_boot(design: Design) -> pl.DataFrame:
         .select(
             "pair",
             text=pl.format(
-                "The groups were run in boots of their own, {} against {}: run each in three or more.", "a", "b"
+                "The groups were run in different boots, {} against {}: run each group in three boots or more.",
+                "a",
+                "b",
             ),
         )
     )
@@ -93,8 +95,8 @@ def _in_one_boot(design: Design) -> pl.DataFrame:
 @confounder(
     "SEPARATE_DATES",
     "verdict withheld",
-    "The groups were run on dates of their own, one after the other or nearly so: what a day has of its "
-    "own cannot be told from the effect.",
+    "The groups were run on different dates, one after the other or nearly so: the difference between days cannot "
+    "be told apart from the effect.",
 )
 def _on_separate_dates(design: Design) -> pl.DataFrame:
     """Find pairs of groups that share no date, unless the groups alternate by date, and name the dates."""
@@ -118,7 +120,7 @@ def _on_separate_dates(design: Design) -> pl.DataFrame:
     few = (pl.min_horizontal("a", "b") == 1) | (pl.col("runs") == 2)
     chance = pl.Series(_few_alternations(*(by_pair[name].to_numpy() for name in ("a", "b", "runs"))))
     return by_pair.filter(few | (chance < _RARE)).select(
-        "pair", text=pl.format("The groups were run on dates of their own: {} against {}.", "first", "second")
+        "pair", text=pl.format("The groups were run on different dates: {} against {}.", "first", "second")
     )
 
 
@@ -175,7 +177,9 @@ def _pairs(found: Ints) -> pl.DataFrame:
 
 
 @confounder(
-    "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from the effect."
+    "NOT_IN_TURN",
+    "footnote",
+    "It is not known when the runs were made, so drift cannot be told apart from the effect.",
 )
 def _untimed(design: Design) -> pl.DataFrame:
     """Find pairs of groups of several runs whose order is unknown from either times or rounds."""

@@ -56,7 +56,7 @@ def _left_out(design: Design) -> pl.DataFrame:
     )
 
 
-@confounder("NAMED_APART", "footnote", "The names of the files set single runs apart by a word of one's own.")
+@confounder("NAMED_APART", "footnote", "The file names distinguish single runs by a word of the user's own.")
 def _named_apart(design: Design) -> pl.DataFrame:
     """Name the words in file names that give each run a cell of its own: they may count repeats."""
     words = design.of(own_words)
@@ -67,7 +67,7 @@ def _named_apart(design: Design) -> pl.DataFrame:
     named = single.join(words, how="cross").filter(
         pl.format(", {}", "work").str.contains(pl.format(", {} ", "key"), literal=True)
     )
-    sentence = "The names of the files set these runs apart by {}: if that counts repeats, write {} for it."
+    sentence = "The file names distinguish these runs by {}: if that counts repeats, write {} instead."
     return named.select(pl.col("row").cast(pl.Int64), text=pl.format(sentence, "key", pl.lit("{round}")))
 
 

@@ -58,6 +58,6 @@ def _elsewhere(
         yield from shared(executor, at_once, work, of, is_here_too=is_here_too)
     except BrokenExecutor as error:
         raise InputError(
-            "a process that was to read ended",
-            hint="Is there enough memory? Do the same again: it continues where it stopped.",
+            "a process ended unexpectedly while it was reading",
+            hint="Is there enough memory? Do the same again to continue where it stopped.",
         ) from error

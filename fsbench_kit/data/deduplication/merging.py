@@ -56,7 +56,7 @@ def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Rem
         if number == at:
             continue
         there = places[at].seen_from(places[number])
-        remarks.append(places[number].remark("SAME_RUN", f"This is the run at {there} once more; it counts once."))
+        remarks.append(places[number].remark("SAME_RUN", f"This is the run at {there} again; it counts once."))
         for item, best in differing[number]:
             what = f"{item.statistic} {item.metric}".removeprefix("value ")
             message = f"{what} of {item.operation} is printed as {item.text}, and as {best.text} at {there}."

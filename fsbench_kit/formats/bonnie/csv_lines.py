@@ -99,7 +99,7 @@ def _values(token: Token, names: list[str], found: Row) -> dict[str, Field]:
     if names is _LAYOUTS["1.97"] and _lacks_a_field(cells):
         cells.insert(names.index("file_size"), Field())
     if re.search(r"\s", (token["fields"] or "").strip()):
-        found.say("REPAIRED", "The line was broken; its fields were put together.")
+        found.say("REPAIRED", "The line was broken; its fields were joined.")
     last = cells[-1]
     if len(cells) < len(names) or not can_hold(names[-1], last.chars):
         found.say(

@@ -107,7 +107,7 @@ def row(token: Token, heading: Token) -> Row | None:
     if found.threads is None and not (heading["version"] or "1.0").startswith("1.0"):
         found.threads = 1  # otherwise there would be a column for it
     if in_mib and "write_char" in found.phases:
-        message = "M/sec stands above the rates by the character, which bon_csv2html prints in KiB/s."
+        message = "M/sec is the heading of the per-character rates, which bon_csv2html prints in KiB/s."
         cell = values["write_char"]
         found.say("WRONG_HEADING", message, cell.start, cell.end)
     return found

@@ -160,7 +160,7 @@ class Row:
         if not name or not machine.startswith(name) or re.fullmatch(r"\d+[MG]", size) is None:
             return
         self.settings["file_size"] = self.glued._replace(chars=size)
-        self.say("REPAIRED", f"The machine's name and the size were parted: {name} {size}.")
+        self.say("REPAIRED", f"The machine's name and the size were separated: {name} {size}.")
         self.machine, self.glued = machine, None
 
     def say(self, code: str, message: str, start: int | None = None, end: int | None = None) -> None:

@@ -75,7 +75,7 @@ class Prints:
             if rows[0].form == "CSV" and "file_size" in rows[0].settings:
                 row.part_glued(rows[0].machine, rows[0].settings["file_size"].chars)
             if row.glued is not None:
-                row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
+                row.say("UNREAD_FIGURE", "It is unclear where the machine's name ends and the size begins.")
         by_key: dict[tuple[str, str, str], Measurement] = {}
         repeats: list[Measurement] = []
         for figure in (figure for row in rows for figure in row.measurements()):

@@ -84,7 +84,7 @@ def parse(text: Text) -> Iterator[Record]:
     repaired, edits = _without_markup(text)
     if edits:
         first = Token("emphasis", text, edits[0].start, edits[1].end)
-        yield first.diagnostic("REPAIRED", f"Markup was taken away from {len(edits) // 2} figures.")
+        yield first.diagnostic("REPAIRED", f"Markup was removed from {len(edits) // 2} figures.")
     yield from _read(repaired).records()
 
 
@@ -138,7 +138,7 @@ class _Reader:
         if token.name in {"io_row", "file_row"}:
             machine = self._machine(token)
             if machine is None:
-                self._say(token, "UNREAD_FIGURE", "Other figures stand before these on their line.")
+                self._say(token, "UNREAD_FIGURE", "Other figures precede these on the line.")
             elif not self._tables.add_row(token, machine):
                 self._say(token, "UNREAD_FIGURE", "No headings say what the figures of this row are.")
             return
@@ -160,7 +160,7 @@ class _Reader:
                 self._tables.add_heading(token)
             case "latencies":
                 if not self._tables.add_latencies(token) and token["latencies"]:
-                    self._say(token, "UNREAD_FIGURE", "No row that lacks latencies stands above these.")
+                    self._say(token, "UNREAD_FIGURE", "There is no row above these that lacks latencies.")
             case "csv_heading":
                 self._close_tables()
             case "html_heading":
@@ -174,7 +174,7 @@ class _Reader:
                     self._add(self._html_row)
             case "html_latencies":
                 if self._html_row is None:
-                    self._say(token, "UNREAD_FIGURE", "No row of figures stands above these latencies.")
+                    self._say(token, "UNREAD_FIGURE", "There is no row of figures above these latencies.")
                 else:
                     html_tables.add_latencies(self._html_row, token)
                     self._html_row = None
@@ -258,9 +258,9 @@ class _Reader:
             )
         )
         if failed:
-            self._say(last, "RUN_FAILED", "bonnie++ broke off with an error.")
+            self._say(last, "RUN_FAILED", "bonnie++ stopped with an error.")
         else:
-            self._say(whole, "INCOMPLETE_LOG", "The run's progress is shown, and no result.")
+            self._say(whole, "INCOMPLETE_LOG", "The log shows the run's progress, but no result.")
         self._failure = self._opening = self._step_number = None
 
     def _close_tables(self) -> None:
@@ -282,7 +282,9 @@ class _Reader:
             del lacking[id(above)]
         else:
             if above is not None:
-                row.say("SECOND_PRINTING_DIFFERS", "This is not what the table right above it says: another run.")
+                row.say(
+                    "SECOND_PRINTING_DIFFERS", "This does not match the table right above it: it is another run."
+                )
             begun = self._opening is not None and self._opening.start < row.start
             new = Prints(self._opening.start if self._opening and begun else row.start, [row])
             self.runs.append(new)

@@ -159,7 +159,7 @@ class Tables:
         for row in file_rows:
             if not any(row is partner for partner in partners.values()):
                 if any(io_row.machine and row.machine.startswith(io_row.machine) for io_row in io_rows):
-                    row.say("AMBIGUOUS_RUNS", "Nothing tells which of the runs above these files are of.")
+                    row.say("AMBIGUOUS_RUNS", "It is unclear which of the runs above these files belong to.")
                 yield row
 
 
@@ -227,16 +227,16 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...],
         or not all(fit(rate, cpu) for rate, cpu in pairs)
         or any("." in p.rate.chars and p.unit in {KIB, FILES} for p in found.values())
     ):
-        row.say("UNREAD_FIGURE", "The columns of these figures cannot be told.")
+        row.say("UNREAD_FIGURE", "It is unclear which columns these figures belong to.")
         return
     in_files = phases == FILE_PHASES
     if in_files and version >= _FAULTY_SINCE:
         found = {name: phase._replace(unit=None) for name, phase in found.items()}
         if any(phase.rate.kind == "figure" for phase in found.values()):
-            message = "This version of bonnie++ does not print the rates of files here, but another number."
+            message = "This version of bonnie++ prints another number here, not the rates of files."
             row.say("WRONG_FIGURE", message)
     if any(phase.unit is None and phase.rate.kind == "figure" for phase in found.values()) and not in_files:
-        row.say("UNREAD_FIGURE", "The unit of these rates cannot be told.")
+        row.say("UNREAD_FIGURE", "The unit of these rates is unclear.")
     row.phases = found
 
 
@@ -326,7 +326,7 @@ def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
         names = ran
     row.end = token.end
     if names is None or not set(names) <= set(ran):
-        row.say("UNREAD_FIGURE", "The columns of these latencies cannot be told.", token.start, token.end)
+        row.say("UNREAD_FIGURE", "It is unclear which columns these latencies belong to.", token.start, token.end)
         return
     for name, latency in zip(names, latencies, strict=True):
         row.phases[name] = row.phases[name]._replace(latency=latency)

@@ -169,7 +169,7 @@ def _strange(
     """Yield the problems of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
         (text,), of = values.texts(printed.at[[index]]), int(printed.of[index])
-        message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
+        message = f"fio cannot print {text} as p{printed.rank[index]:g}."
         excerpt = f"{names.items[printed.name[index]]}: {text}"
         yield (of, 0), Wrong(int(known.log[of]), "UNREAD_FIGURE", message, int(printed.line[index]), excerpt)
 
@@ -227,7 +227,7 @@ def _bins(
         number, bins = int(numbers[index]), given[index]
         if bins.is_whole and bins.is_read.all():
             operation = places.items[known.place[number]].operation
-            message = f"The bins count {totals[number]} requests of {operation}, and N is {expected[index]}."
+            message = f"The bins count {totals[number]} requests of {operation}, but N is {expected[index]}."
             line = int(lines[np.searchsorted(of, number)])
             wrong.append(((number, 1), Wrong(int(known.log[number]), "FIGURES_DISAGREE", message, line)))
     is_all = totals == known.requests

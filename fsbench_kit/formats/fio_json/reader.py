@@ -197,7 +197,7 @@ class JsonReader:
         for failure in self.failures:
             yield self.diagnostic("RUN_FAILED", failure)
         if not document.is_whole:
-            message = "The document breaks off; what stands before is read."
+            message = "The document breaks off; the part before that was read."
             yield self.diagnostic("INCOMPLETE_LOG", message, document.end)
         if self.report.version is None:
             yield self.diagnostic("INCOMPLETE_LOG", "The document does not name fio's version.")
@@ -279,7 +279,7 @@ class _Read:
             yield replace(run, measurements=columns, bins=self._sheet.bins_of(self._number))
             yield from builder.series
         else:
-            yield reader.diagnostic("INCOMPLETE_LOG", "The document holds no figures.")
+            yield reader.diagnostic("INCOMPLETE_LOG", "The document contains no figures.")
         yield from reader.remarks()
         for item in self._sheet.wrong:
             if item.log == self._number:
@@ -322,7 +322,7 @@ def leftovers(unread: Iterable[Sequence[Unread]]) -> Iterator[tuple[str, int, st
         elif key not in NO_FIGURES:
             lost.setdefault(key, (position, text))
     for numbers, words in (
-        (lost, "There is no place for the figures"),
+        (lost, "These figures were not understood:"),
         (broken, "These values are not numbers:"),
     ):
         if numbers:

@@ -133,9 +133,7 @@ class _Reader:
         found = add_up(self._pieces(layout), binned=kind in LATENCY_KINDS)
         self._say_unread(found.unread, found.first_unread)
         if found.falls:
-            message = (
-                f"Times fall back {found.falls} times: rows of several jobs or runs stand one after the other."
-            )
+            message = f"Times go back {found.falls} times: the rows of several jobs or runs follow each other."
             self._say("TIME_FALLS_BACK", message)
         for (direction, windowed), total in sorted(found.totals.items()):
             if not windowed:
@@ -147,9 +145,9 @@ class _Reader:
         if kind is not None and found.totals:
             self._read_series(kind, layout, found.rows)
         if layout.doubled:
-            self._say("DOUBLED_ROWS", "Each row stands twice, so that counts and sums are too large.")
+            self._say("DOUBLED_ROWS", "Each row appears twice, so counts and sums are too large.")
         if not found.ends:
-            self._say("INCOMPLETE_LOG", "The last line has no end, so that its row may be cut.")
+            self._say("INCOMPLETE_LOG", "The last line has no line end, so its row may be truncated.")
 
     def _pieces(self, layout: Layout) -> Iterator[Piece]:
         if self.file.rows is not None:
@@ -164,13 +162,13 @@ class _Reader:
         if kind is None:
             self._say(
                 "UNKNOWN_KIND",
-                "Nothing tells whether this log of fio holds bandwidth, IOPS or latencies: name it like "
-                "name_clat.1.log, or give it to scan_fio_log with its kind.",
+                "Nothing says whether this fio log contains bandwidth, IOPS or latencies: name it like "
+                "name_clat.1.log, or pass its kind to scan_fio_log.",
             )
         elif kind in LATENCY_KINDS and self.unit is None:
             self._say(
                 "UNKNOWN_UNIT",
-                "Nothing tells whether these latencies are in ns (since fio 3.0) or in µs (before): "
+                "Nothing says whether these latencies are in ns (since fio 3.0) or in µs (before): "
                 "read it with --assume fio_version=3.1, for example.",
             )
             return None
@@ -321,7 +319,7 @@ class _Reader:
                 self._say(
                     "FIGURES_DISAGREE",
                     f"The histogram counts {counted[operation]} requests of {operation}, "
-                    f"and {log.path.name} has {most} until then.",
+                    f"but {log.path.name} has only {most} by then.",
                 )
 
     def _has_bins(self, operation: str, metric: str) -> bool:
@@ -388,9 +386,11 @@ class _Reader:
         self,
         number: int,
         lines: Sequence[tuple[int, str]],
-        why: Callable[[str], str] = lambda _: "This line is no row of the log.",
+        why: Callable[[str], str] = lambda _: "This line is not a row of the log.",
     ) -> None:
         for line, text in lines:
             self._say("UNREAD_FIGURE", why(text), line, text)
         if number > len(lines):
-            self._say("UNREAD_FIGURE", f"{number} lines are no rows of the log; the first {len(lines)} are named.")
+            self._say(
+                "UNREAD_FIGURE", f"{number} lines are not rows of the log; the first {len(lines)} are listed."
+            )

@@ -136,10 +136,10 @@ def why_unread(line: str, bins: Bins) -> str:
     """Explain why a line of a histogram log was not read."""
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) != bins.number + _KEYS or not all(cell.isdecimal() for cell in cells):
-        return "This line is no row of the log."
+        return "This line is not a row of the log."
     time, direction, _, *counts = map(int, cells)
     if direction >= len(OPERATIONS):
-        return f"This line is no row of the log: there is no direction {direction}."
+        return f"This line is not a row of the log: there is no direction {direction}."
     return f"The row counts {sum(counts)} requests, more than a job can make in {time} ms."
 
 

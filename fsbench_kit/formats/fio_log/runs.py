@@ -174,8 +174,8 @@ def _against_totals(others: Iterable[tuple[Measurement, float]]) -> Iterator[Dia
     ):
         besides = "others besides" if samples < number else f"only {number:.0f}"
         message = (
-            f"The log counts {samples} requests of {operation}, and the report {besides}, "
-            f"so that the percentiles of its {metric} are left out."
+            f"The log counts {samples} requests of {operation}, but the report {besides}, "
+            f"so the percentiles of its {metric} are left out."
         )
         yield Diagnostic(code="INCOMPLETE_LOG" if samples < number else "FIGURES_DISAGREE", message=message)
 

@@ -211,7 +211,7 @@ def _issued(state: State, token: Token) -> None:
     reported = set(state.place.operations)
     are_first_lines_lost = state.place.name is None and reported <= {"mixed"}
     if are_first_lines_lost and int(token["total_read"] or "0"):
-        raise ValueError("whether these are reads, or reads and writes, the log does not say")
+        raise ValueError("the log does not say whether these are reads, or reads and writes")
     first = "mixed" if reported == {"mixed"} else "read"
     for column, operation in (("read", first), ("write", "write"), ("trim", "trim")):
         counts = [token[f"{name}_{column}"] for name in ("total", "short", "dropped")]

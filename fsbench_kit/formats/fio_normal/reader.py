@@ -120,7 +120,7 @@ def _contradictions_of_wholes(state: State) -> Iterator[Diagnostic]:
 
 def _note_interim(state: State, report: Report) -> None:
     if report.printed_rates == report.result.printed_rates:
-        code, message = "SAME_RUN", "This report stands in the log twice, and counts once."
+        code, message = "SAME_RUN", "This report appears in the log twice; it counts once."
     else:
         code, message = "INTERIM_REPORT", "The run was still going on."
     state.run.diagnostics.append(report.jobs[0].diagnostic(code, message))

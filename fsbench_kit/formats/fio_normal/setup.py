@@ -93,7 +93,7 @@ def _trouble(state: State, token: Token) -> None:
 @READERS.of("said")
 def _said(state: State, token: Token) -> None:
     if unread_figure(token) is not None:
-        state.say(token, "OTHER_TEXT", "fio says more of the run than its report has.")
+        state.say(token, "OTHER_TEXT", "fio says more about the run than its report contains.")
 
 
 @READERS.of("stopped")

@@ -111,4 +111,4 @@ def _idleness(state: State, token: Token) -> None:
 
 @READERS.of("lifetimes")
 def _lifetimes(state: State, token: Token) -> None:
-    state.say(token, "OTHER_TEXT", "How often blocks were trimmed is no figure of speed, and is not kept.")
+    state.say(token, "OTHER_TEXT", "How often blocks were trimmed does not measure speed, and is not kept.")

@@ -133,17 +133,17 @@ class TerseReader:
         for line in self.lines:
             if not line.is_whole:
                 yield self._diagnostic(
-                    "INCOMPLETE_LOG", "The line breaks off; what stands before is read.", [line]
+                    "INCOMPLETE_LOG", "The line breaks off; the part before that was read.", [line]
                 )
             elif line.is_mended:
-                yield self._diagnostic("REPAIRED", "The line was put together from several.", [line])
+                yield self._diagnostic("REPAIRED", "The line was joined from several.", [line])
             if line.error:
                 yield self._diagnostic("RUN_FAILED", f"The job {line.name} ended with error {line.error}.", [line])
             if count(line.errors):
                 message = f"{line.errors[0].text} requests of the job {line.name} failed."
                 yield self._diagnostic("RUN_FAILED", message, [line])
         if len(self.reports) == 1 and not self.is_one_run():
-            message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
+            message = "The lines may belong to several jobs or to several runs; they are read as jobs of one run."
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
     def _diagnostic(self, code: str, message: str, lines: Sequence[Line]) -> Diagnostic:
@@ -163,7 +163,7 @@ class TerseReader:
         try:
             self.run.add(place, metric, number, statistic, **how)
         except ValueError:
-            self._not_understood(field, f"{field.text} is no figure.")
+            self._not_understood(field, f"{field.text} is not a figure.")
 
     def _not_understood(self, field: Printed, message: str) -> None:
         self.run.say("UNREAD_FIGURE", message, field.position, field.position + len(field.text))
@@ -241,7 +241,7 @@ class TerseReader:
         rank, value = field.text.split("%=")
         bounds = _percentile_bounds(value, self.clocks)
         if bounds is None:
-            self._not_understood(field, f"{field.text} is no percentile that fio can print.")
+            self._not_understood(field, f"{field.text} is not a percentile that fio can print.")
             return
         printed = Printed(value, field.position)
         self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)

@@ -246,7 +246,7 @@ class _OpenRun:
         if self.seen == {"prompt"}:
             return  # a command without output
         if not (self.run.measurements or self._headed() or {"failure", "interrupted"} & self.seen):
-            yield self.first.diagnostic("UNREAD_FIGURE", "It cannot be told which run this is of.")
+            yield self.first.diagnostic("UNREAD_FIGURE", "It is unclear which run this belongs to.")
             return
         if not self.command and self.prompt is not None:
             ran = self.prompt["shell"] is not None or not self.commented
@@ -287,7 +287,7 @@ class _OpenRun:
                 "INCOMPLETE_LOG", "The log stops before iozone says that its test is complete."
             )
         if self._unit_is_assumed():
-            message = "Neither a line nor a command tells the unit; the figures are taken for kBytes/sec."
+            message = "Neither a line nor a command states the unit; the figures are read as kBytes/sec."
             yield self.first.diagnostic("UNIT_ASSUMED", message)
         if self.direct is not None and any(m.operation in TOOL.buffered for m in self.run.measurements):
             message = "iozone opens the file without O_DIRECT for fwrite, frewrite, fread and freread."

@@ -297,22 +297,22 @@ class TableReader:
         """Read a row of the table, given the options of the run and those that iozone itself reports."""
         cells = row["cells"] or ""
         if self.table is None:
-            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
+            yield row.diagnostic("UNREAD_FIGURE", "It is unclear which columns these figures belong to.")
             return
         if not cells.strip("| \t"):
             yield row.diagnostic("INCOMPLETE_LOG", "The row stops after its sizes.")
             return
         sizes = row["file"] or "", (row["record"] or "").strip()
         if sizes in self.rows:
-            yield row.diagnostic("DUPLICATE_FIGURE", "The row stands there twice.")
+            yield row.diagnostic("DUPLICATE_FIGURE", "The row appears twice.")
             return
         file_size, block_size = (int(size) * 1024 for size in sizes)
         if not _can_be_sizes(file_size, block_size, given, printed):
-            yield row.diagnostic("UNREAD_FIGURE", "The sizes of this row are none that the run can have had.")
+            yield row.diagnostic("UNREAD_FIGURE", "The run cannot have had the sizes of this row.")
             return
         figures, repaired = self.table.columns(row, _asked(given))
         if figures is None:
-            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
+            yield row.diagnostic("UNREAD_FIGURE", "It is unclear which columns these figures belong to.")
             return
         if repaired and not self.repaired:
             self.repaired = True
@@ -329,7 +329,7 @@ class TableReader:
         """Read a row of a matrix, which repeats figures of the table."""
         cells = (row["cells"] or "").split()
         if self.report is None or len(cells) > len(self.record_sizes):
-            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which record sizes these figures are of.")
+            yield row.diagnostic("UNREAD_FIGURE", "It is unclear which record sizes these figures belong to.")
             return
         file_size = int(row["file"] or "") * 1024
         sizes = [size for size, text in zip(self.record_sizes, cells, strict=False) if float(text)]
@@ -358,7 +358,7 @@ def checks(run: Run) -> Iterator[Finding]:
         if item.phrase is None or item.threads is not None:
             continue
         if known is not item:
-            message = f"The table says {{}} on line {known.line}, and the report {{}}."
+            message = f"The table says {{}} on line {known.line}, but the report says {{}}."
             words = known.text, item.text
             yield Finding(unequal(*words), "SECOND_PRINTING_DIFFERS", message, words, item)
         elif item.state == "measured" and (item.operation, item.metric) in tabled:

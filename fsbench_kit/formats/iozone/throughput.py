@@ -149,7 +149,7 @@ class ThroughputReader:
         text = "" if token.match is None else token.match[0]
         if self.test is None or self.parts.setdefault(name, text) != text:
             self.test = None
-            yield token.diagnostic("UNREAD_FIGURE", "It cannot be told which test these figures are of.")
+            yield token.diagnostic("UNREAD_FIGURE", "It is unclear which test these figures belong to.")
             return
         match token.name:
             case "per_process":
@@ -183,7 +183,7 @@ class ThroughputReader:
             yield from self._add(token, "rate", measure, scope="thread", known=False)
             return
         if statistic == "min" and self.mean is None:
-            message = "Without the sum of all processes it cannot be told whether this is the smallest rate."
+            message = "Without the sum of all processes, it is unclear whether this is the smallest rate."
             yield token.diagnostic("UNREAD_FIGURE", message)
             return
         if is_off:
@@ -227,9 +227,7 @@ class ThroughputReader:
             return  # iozone omits the name of a test that did not run
         counts = self._counts(given, len(cells))
         if row["label"] is None or counts is None or self.summary is None or self.unit is None:
-            yield row.diagnostic(
-                "UNREAD_FIGURE", "It cannot be told which test or processes these figures are of."
-            )
+            yield row.diagnostic("UNREAD_FIGURE", "It is unclear which test or processes these figures belong to.")
             return
         operation = _REPORTED[" ".join(row["label"].split())]
         measure = _RATES[self.unit] if self.summary == "Throughput" else CPU
@@ -238,7 +236,7 @@ class ThroughputReader:
             first = self.sums.get((self.summary, operation, threads))
             if first is not None and first.text != cell.text:
                 line = self.run.line(first.position)
-                message = f"The log says {first.text} on line {line}, and the report {cell.text}."
+                message = f"The log says {first.text} on line {line}, but the report says {cell.text}."
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
 
     def _counts(self, given: Mapping[str, str], columns: int) -> Sequence[int | None] | None:
@@ -303,7 +301,7 @@ def checks(run: Run) -> Iterator[Finding]:
                 low, high = (of_all(getattr(item, end) for item in each) for end in ("low", "high"))
                 slack = _PRECISION * high
                 disagree = (whole.low - slack > high) | (low > whole.high + slack)
-                message = f"{{}} is not what the processes' {metric} comes to, one by one."
+                message = f"{{}} is not what the processes' {metric} adds up to."
                 yield Finding(disagree & have_all_done, "FIGURES_DISAGREE", message, (whole.text,), whole)
 
 

@@ -222,17 +222,17 @@ class _OpenLog:
         if self.phrases & ONLY_FILEIO:
             yield from self._run()
         elif "other_test" in self.phrases or ("events" in self.phrases and self.phrases & {"banner", "options"}):
-            name = self.test or self._test_of_the_command or "which one it does not say"
-            yield stretch.diagnostic("NOT_FILEIO", f"This is a log of another of sysbench's tests: {name}.")
+            name = self.test or self._test_of_the_command or "it does not say which"
+            yield stretch.diagnostic("NOT_FILEIO", f"This is a log of another sysbench test: {name}.")
             yield from (
-                token.diagnostic("OTHER_TEXT", "This text holds a figure and is no part of a log.")
+                token.diagnostic("OTHER_TEXT", "This text contains a figure but is not part of a log.")
                 for token in self.unread
                 if token.start >= stretch.end and unread_figure(token) is not None
             )
             self.unread = []
             self.diagnostics = []
         elif self.phrases & PREPARATION:
-            yield stretch.diagnostic("PREPARATION", "Here sysbench makes or removes its files, which is no run.")
+            yield stretch.diagnostic("PREPARATION", "Here sysbench makes or removes its files; this is not a run.")
         elif self.phrases & {"banner", "options"} and not self.report.phrases:
             if "fatal" not in self.phrases:
                 yield stretch.diagnostic("INCOMPLETE_LOG", "The log ends before it says which test it is of.")
@@ -280,7 +280,7 @@ class _OpenLog:
             yield self.first.diagnostic("INCOMPLETE_LOG", f"The report lacks {', '.join(missing)}.")
         for token in self.reader.undirected:
             yield token.diagnostic(
-                "UNREAD_FIGURE", "Nothing tells whether these are figures of reads or of writes."
+                "UNREAD_FIGURE", "It is unclear whether these figures are of reads or of writes."
             )
         yield from diagnostics(checks(run, is_interim=bool(self.interim), lacks_bins=bool(strange)), text)
 

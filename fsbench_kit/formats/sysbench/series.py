@@ -58,7 +58,7 @@ def of_checkpoints(interim: Sequence[Report], first: Token) -> Iterator[Block | 
         where = report.checkpoint or report.first or first
         yield where.diagnostic(
             "INTERIM_REPORT",
-            "sysbench starts its counters again after this report; the last one is of what follows it.",
+            "sysbench resets its counters after this report; its last report covers only what follows.",
         )
         total_time = report.figures.get("total_time")
         printed = report.checkpoint["time"] if report.checkpoint is not None else None

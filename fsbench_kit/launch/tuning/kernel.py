@@ -150,7 +150,7 @@ def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> 
         try:
             path.write_text(knob.written(value), encoding="ascii")
         except OSError as error:
-            why = f"cannot set {key} to {value}: {path} does not take it ({error.strerror})"
+            why = f"cannot set {key} to {value}: {path} does not accept it ({error.strerror})"
             raise TuningError(why) from None
         found = _chosen(path)
         if found != knob.written(value):
