@@ -10,8 +10,9 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 # Tests that launch wait for most of their time, slow ones even more of it.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 SLOW_WORKERS := $(shell echo $$((3 * $$(nproc))))
-# There are more workers than processors: a pool of threads in each of them would only take processor time.
+# There are more workers than processors: pools of threads in each of them would only take processor time.
 test test-slow test-oldest test-newest: export POLARS_MAX_THREADS = 1
+test test-slow test-oldest test-newest: export OPENBLAS_NUM_THREADS = 1
 FAST := not slow and not root and not browser and not cluster
 
 .PHONY: report replicate test check types style test-slow dist test-dist test-oldest test-newest docs reference robustness coverage same bench fuzz lock clean
