@@ -1,6 +1,7 @@
 """The report of a folder with logs, in one command."""
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -46,6 +47,20 @@ def test_one_command_makes_the_pages_of_a_folder(logs: Path) -> None:
     again = CliRunner().invoke(app, ["report", str(logs), "--names", NAMES, "--to", str(logs / "pages")])
     assert again.output.count("unchanged") == 2
     assert fsb.read(logs, names=NAMES).diagnostics["code"].to_list() == ["REPORT_SKIPPED"]
+
+
+@pytest.mark.slow
+def test_a_study_outside_of_any_project_has_its_claims_checked_and_what_its_runs_lack_said_once(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(published / "sysbench-rhel72", "logs")
+    result = CliRunner().invoke(app, ["report", "logs", "--to", "pages"])
+    assert result.exit_code == 0, result.output
+    assert "claims: ok" in result.output
+    shown = Path("pages/latency.html").read_text().partition("<main")[2].partition("<footer>")[0]
+    assert shown.count("figures over time") == 1
+    assert "Over time" not in shown
 
 
 def _names(*paths: Path | str, root: Path, **options: str | None) -> list[str]:
