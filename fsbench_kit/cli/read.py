@@ -169,13 +169,13 @@ def _explain(paths: list[str]) -> None:
 def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
     """Yield the files, with those in folders at any depth that are not hidden."""
     from fsbench_kit.data.absent import said_of_absent
-    from fsbench_kit.data.files import SHOWS_ITSELF, kernel_filesystem
+    from fsbench_kit.data.files import NOT_SEARCHED, kernel_filesystem
 
     for item in items:
         if isinstance(item, Path) and item.is_dir():
             os.scandir(item).close()  # raises if the folder is not readable, which rglob does not
             if (of_kernel := kernel_filesystem(item)) is not None:
-                raise InputError(SHOWS_ITSELF.format(of_kernel), file=item)
+                raise InputError(NOT_SEARCHED.format(of_kernel), file=item)
             found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]
             if not found:
                 raise InputError("there are no files in this folder", file=item)

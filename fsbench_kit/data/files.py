@@ -151,7 +151,7 @@ _OF_THE_KERNEL: Final = re.compile(
 )
 
 
-SHOWS_ITSELF: Final = "This is a filesystem of the kernel itself ({}), without logs: it was not searched."
+NOT_SEARCHED: Final = "This is a filesystem of the kernel itself ({}), without logs: it was not searched."
 
 
 def kernel_filesystem(folder: Path) -> str | None:

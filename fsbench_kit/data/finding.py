@@ -19,7 +19,7 @@ from fsbench_kit.data.absent import said_of_absent
 from fsbench_kit.data.batches import File
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.files import (
-    SHOWS_ITSELF,
+    NOT_SEARCHED,
     Inode,
     Stamp,
     inode,
@@ -145,7 +145,7 @@ def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
     if item.resolve() == Path(item.resolve().anchor):
         return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
     if (of_kernel := kernel_filesystem(item)) is not None:
-        return log_with(item, "UNREADABLE", SHOWS_ITSELF.format(of_kernel))
+        return log_with(item, "UNREADABLE", NOT_SEARCHED.format(of_kernel))
     return read_before(item, seen) or Several(
         list(_found_in_folder(item, seen)), partial(_or_no_log, item), is_its_logs=True
     )
@@ -239,7 +239,7 @@ def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
         yield log_with(entry, "SKIPPED", "It is a link to a folder that contains it, and was not followed.")
     elif entry.is_dir() and (of_kernel := kernel_filesystem(entry)) is not None:
-        yield log_with(entry, "SKIPPED", SHOWS_ITSELF.format(of_kernel))
+        yield log_with(entry, "SKIPPED", NOT_SEARCHED.format(of_kernel))
     elif (before := read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir() and is_report(entry):

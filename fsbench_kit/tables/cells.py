@@ -135,10 +135,10 @@ def cell_names(rows: pl.DataFrame) -> list[str]:
     several = rows.select(pl.struct("metric", "statistic").n_unique()).item() > 1
 
     def name(row: Mapping[str, Any]) -> str:
-        label = cell_label(row, names)
-        return ", ".join(
-            filter(None, (label, metric_text(row["metric"], row["statistic"]) if several or not label else ""))
-        )
+        metric = row["metric"], row["statistic"]
+        if not (label := cell_label(row, names)):
+            return metric_text(*metric)
+        return f"{label}, {metric_within(*metric)}" if several else label
 
     return [name(row) for row in rows.iter_rows(named=True)]
 

@@ -64,6 +64,12 @@ def test_where_log_and_article_disagree_both_stay(study: Path) -> None:
     )
 
 
+def test_where_the_description_and_a_file_name_disagree_both_are_named(study: Path) -> None:
+    found = fsb.read(study, names="{memory}.txt").diagnostics.filter(code="SETTINGS_DISAGREE")["message"]
+    said = "memory is 64 GB according to the study's description, but a according to the file's name."
+    assert found.to_list().count(said) == 2
+
+
 def test_logs_that_a_study_does_not_name_are_read_and_said(
     study: Path, published: Path, smallfiles_log: Callable[..., str]
 ) -> None:

@@ -56,7 +56,7 @@ def _left_out(design: Design) -> pl.DataFrame:
     )
 
 
-@confounder("NAMED_APART", "footnote", "The file names distinguish single runs by a word of the user's own.")
+@confounder("NAMED_APART", "footnote", "The file names distinguish single runs by a custom key.")
 def _named_apart(design: Design) -> pl.DataFrame:
     """Name the words in file names that give each run a cell of its own: they may count repeats."""
     words = design.of(own_words)
