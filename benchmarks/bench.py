@@ -2,9 +2,9 @@
 
     python -m benchmarks.bench [ROW ...] [--quick | --large] [--repeats 3] [--write]
 
-Machines differ, so read the ratios: each is the least time of the work over the least time of its baseline, on the
-same files in the same process. Each row has a process of its own, each repeat fresh files; short rows are repeated
-more often. ``--quick`` makes a tenth of the files, ``--large`` ten times as many. ``--write`` appends the rows to
+Machines differ, and are faster at one moment than at another, so read the ratios: each repeat takes the time of
+the work over that of its baseline right before, on the same files in the same process; a row has the median of its
+repeats. Each row has a process of its own, each repeat fresh files; short rows are repeated more often. ``--quick`` makes a tenth of the files, ``--large`` ten times as many. ``--write`` appends the rows to
 ``benchmarks/history.jsonl`` and writes the page.
 """
 
@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -86,8 +87,9 @@ def _measured(row: Row, scratch: Path, share: float, repeats: int) -> Result:
         if len(times) >= (OFTEN if spent < BRIEF else repeats):
             break
         times.append([_took(side, clock) for side in sides(2 + len(times), share)])
-    of_baseline, of_work = map(min, zip(*times, strict=True))
-    return {"ratio": of_work / of_baseline, "baseline_seconds": of_baseline, "seconds": of_work} | memory
+    ratio = median(of_work / of_baseline for of_baseline, of_work in times)
+    of_baseline, of_work = map(median, zip(*times, strict=True))
+    return {"ratio": ratio, "baseline_seconds": of_baseline, "seconds": of_work} | memory
 
 
 def _processor() -> float:
@@ -196,7 +198,7 @@ def page(results: list[Result], where: Result) -> str:
 # What reading and comparing cost
 
 Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files, in
-one process. *scan* opens each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds
+one process, and the median of several repeats. *scan* opens each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds
 the numbers in a text and nothing else. The files are made from real logs, anew for each measurement. Logs of text
 formats are those of more runs of the same workloads: how long a run took, how much it did and how long its
 requests took is drawn at random, and what the tool computes of this is computed and printed as it does; so is
