@@ -30,7 +30,7 @@ from fsbench_kit.data.files import Stamp, descriptor_of, opened
 from fsbench_kit.data.garbage import seldom_collected
 from fsbench_kit.data.sharing import shared
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
-from fsbench_kit.formats import FORMATS, clean, fio_formats, name
+from fsbench_kit.formats import FORMATS, clean, fio_formats
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.fio_log import HEAD_SIZE, LogFile, log_of
 from fsbench_kit.model.records import Diagnostic
@@ -247,7 +247,7 @@ class _Found:
         several = self._of_several_formats()
         if self._plain:
             found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
-            several += self._columns(self._plain, found.items(), left)
+            several += self._columns(self._plain, [found], left)
         self._read_documents()
         several += self._documents
         if self.records:
@@ -265,7 +265,7 @@ class _Found:
             if (together := getattr(each, "together", None)) is not None:
                 logs, left = together(texts, left, is_read)
                 if logs is not None:
-                    self._documents.append(_columns(name(each), logs, range(max(spans) + 1), spans))
+                    self._documents.append(_columns(logs, range(max(spans) + 1), spans))
         for number in left:
             self._add_left(number, texts[number], self._sources[number])
         self._json, self._sources, self._size = {}, {}, 0
@@ -279,13 +279,13 @@ class _Found:
         return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
 
     def _columns(
-        self, files: Sequence[_Content], found: Iterable[tuple[str, CleanLogs]], left: Iterable[int]
+        self, files: Sequence[_Content], found: Iterable[CleanLogs], left: Iterable[int]
     ) -> list[Columns]:
         """Return the columns of the logs that were found, and read the remaining files one by one."""
         for index in left:
             self._add_left(*files[index])
         numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
-        return [_of_texts(owner, logs, numbers, contents) for owner, logs in found]
+        return [_of_texts(logs, numbers, contents) for logs in found]
 
 
 class _Span(NamedTuple):
@@ -300,11 +300,11 @@ class _Span(NamedTuple):
         return cls(hashlib.sha256(memoryview(data)[start:end]).hexdigest(), data.count(b"\n", start, end))
 
 
-def _of_texts(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
-    """Return the undamaged logs of a format as columns, given the numbers and contents of their files."""
+def _of_texts(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
+    """Return undamaged logs as columns, given the numbers and contents of their files."""
     places = list(zip(*(logs.runs[name].to_list() for name in ("log", "start", "end")), strict=True))
     spans = {index: _Span.of(contents[index], start, end) for index, start, end in places}
-    columns = _columns(name, logs, numbers, spans)
+    columns = _columns(logs, numbers, spans)
     odd = [(index, (start, end)) for index, start, end in places if not contents[index].isascii()]
     if not odd:
         return columns
@@ -313,8 +313,8 @@ def _of_texts(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequ
     return replace(columns, diagnostics=pl.concat([columns.diagnostics, of_spaces]))
 
 
-def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], spans: Mapping[int, _Span]) -> Columns:
-    """Return the undamaged logs of a format as columns, given the numbers of their files and their spans."""
+def _columns(logs: CleanLogs, numbers: Sequence[int], spans: Mapping[int, _Span]) -> Columns:
+    """Return undamaged logs as columns, given the numbers of their files and their spans."""
     indexes = logs.runs["log"].to_numpy()
     files = np.array(numbers)
     row_of = np.zeros(len(files), dtype=np.int64)
@@ -322,7 +322,6 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], spans: Mapping[
     own = [spans[index] for index in indexes.tolist()]
     of_files = {
         FILE: pl.Series(FILE, files[indexes]),
-        "format": pl.Series([name] * len(indexes)),
         "sha256": pl.Series([span.sha256 for span in own], dtype=pl.String),
         "last_line": logs.runs["line"] + pl.Series([span.line_ends for span in own], dtype=pl.Int64),
     }

@@ -1,8 +1,8 @@
 """Lets Python search for garbage less often while files are read.
 
-Python searches for unreachable cycles of objects whenever a few hundred objects more exist than at the last search.
-What is read of files is thousands of objects that stay, none of them in a cycle: searching these again and again
-takes a tenth of the time.
+Python searches for unreachable cycles of objects whenever some hundred objects have been added. What is read of
+files is thousands of objects that stay, none of them in a cycle: searching these again and again takes a tenth of
+the time.
 """
 
 from __future__ import annotations

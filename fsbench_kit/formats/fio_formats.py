@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from fsbench_kit import formats
 from fsbench_kit.formats import clean, fio_json, fio_terse
 from fsbench_kit.formats.fio_columns import lots
 
@@ -49,13 +48,13 @@ AT_ONCE: Final = 2**22
 """How many bytes of JSON are read together, which limits the size of columns held at once."""
 
 
-def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
+def read(texts: Sequence[str]) -> tuple[list[CleanLogs], list[int]]:
     """Read the texts that consist of nothing but reports of one run in several formats.
 
     Returns
     -------
     tuple
-        The logs, with the name of the format of each, and the indices of the texts that were not read.
+        The logs of each format, and the indices of the texts that were not read.
     """
     cut = {at: found for at, chars in enumerate(texts) if (found := _cut(chars)) is not None}
     around = {at: found.around for at, found in cut.items() if found.around.strip()}
@@ -70,10 +69,8 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
     before_json = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
     before_terse = {at: (found.chars, 0, found.terse.start) for at, found in cut.items()}
-    read_as = [(each, logs, holes) for each, logs in normal.items()]
-    read_as += [(formats.name(fio_json), logs, before_json) for logs, _ in json if logs is not None]
-    read_as += [(formats.name(fio_terse), terse, before_terse)] if terse is not None else []
-    return [(each, _in_text(logs, lost, cut_out)) for each, logs, cut_out in read_as], sorted(lost)
+    read_as = [(normal, holes), *((logs, before_json) for logs, _ in json), (terse, before_terse)]
+    return [_in_text(logs, lost, cut_out) for logs, cut_out in read_as if logs is not None], sorted(lost)
 
 
 def _cut(chars: str) -> _Pieces | None:

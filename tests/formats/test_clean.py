@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,35 +51,37 @@ def _plain(value: object) -> object:
 
 def compare(texts: Sequence[str]) -> list[int]:
     """Hold what is read together against what is read of each; return the indexes that were left over."""
-    found, left = clean.read(texts)
-    read = sorted(index for each in found.values() for index in each.runs["log"])
-    assert sorted([*read, *left]) == list(range(len(texts)))
-    for format_name, frames in found.items():
-        indexes = frames.runs["log"].to_list()
-        records = {index: list(OF_NAME[format_name].parse(Text(texts[index]))) for index in indexes}
-        said = [(at, each) for at in sorted(indexes) for each in records[at] if isinstance(each, Diagnostic)]
-        assert _rows(frames.diagnostics.sort("log", maintain_order=True)) == _expected(frames.diagnostics, said)
-        runs = [(index, record) for index in indexes for record in records[index] if isinstance(record, Run)]
-        assert _rows(frames.runs) == _expected(frames.runs, runs)
-        for frame, items in (
-            (frames.settings, "settings"),
-            (frames.measurements, "measurements"),
-            (frames.distributions, "bins"),
-        ):
-            assert _rows(frame) == _expected(
-                frame, [(at, item) for at, run in runs for item in getattr(run, items)]
-            )
-        blocks = [(index, record) for index in indexes for record in records[index] if isinstance(record, Block)]
-        assert _rows(frames.series) == [
-            {
-                "log": index,
-                **{column: getattr(block, column) for column in ("part", "operation", "metric", "statistic")},
-                "time": time,
-                "value": value,
-            }
-            for index, block in blocks
-            for time, value in zip(block.times, block.values, strict=True)
+    frames, left = clean.read(texts)
+    of_log = dict(frames.runs["log", "format"].rows())
+    assert sorted([*of_log, *left]) == list(range(len(texts)))
+    records = {
+        index: [
+            replace(record, format=own) if isinstance(record, Run) else record
+            for record in OF_NAME[own].parse(Text(texts[index]))
         ]
+        for index, own in sorted(of_log.items())
+    }
+    said = [(at, each) for at, some in records.items() for each in some if isinstance(each, Diagnostic)]
+    assert _rows(frames.diagnostics) == _expected(frames.diagnostics, said)
+    runs = [(at, each) for at, some in records.items() for each in some if isinstance(each, Run)]
+    assert _rows(frames.runs) == _expected(frames.runs, runs)
+    for frame, items in (
+        (frames.settings, "settings"),
+        (frames.measurements, "measurements"),
+        (frames.distributions, "bins"),
+    ):
+        assert _rows(frame) == _expected(frame, [(at, item) for at, run in runs for item in getattr(run, items)])
+    blocks = [(at, each) for at, some in records.items() for each in some if isinstance(each, Block)]
+    assert _rows(frames.series) == [
+        {
+            "log": index,
+            **{column: getattr(block, column) for column in ("part", "operation", "metric", "statistic")},
+            "time": time,
+            "value": value,
+        }
+        for index, block in blocks
+        for time, value in zip(block.times, block.values, strict=True)
+    ]
     return left
 
 
@@ -189,7 +192,7 @@ def test_sysbench_with_other_settings(version: str) -> None:
             )
             text = re.sub(r"(\bmin: +)\d\.\d\d", rf"\g<1>{deviation}", text)
             texts.append(re.sub(r"(execution time \(avg/stddev\):.*/)\S+", rf"\g<1>{deviation}", text))
-    found = clean.read(texts)[0]["sysbench"]
+    found = clean.read(texts)[0]
     assert set(found.measurements["threads"]) == {1, 4, 64}
     assert set(found.measurements["block_size"]) == {2**12, 2**14, 2**18}
     assert set(found.diagnostics["log"]) == set(range(6))  # whose threads or blocks do not make these figures
@@ -202,7 +205,7 @@ def test_hard_blanks_of_web_pages() -> None:
     texts = [text.replace("      ", " \xa0 \xa0 \xa0") for text in 2 * _alike(12)]
     texts[20:] = [re.sub(r"(total number of events: \D+)\d", r"\g<1>9", text) for text in texts[20:]]
     assert compare(texts) == []
-    for said in clean.read(texts)[0]["sysbench"].diagnostics.drop_nulls("start").rows(named=True):
+    for said in clean.read(texts)[0].diagnostics.drop_nulls("start").rows(named=True):
         phrase = texts[said["log"]].encode()[said["start"] : said["end"]].decode()
         assert " ".join(phrase.split()) == said["excerpt"]
 
@@ -216,7 +219,7 @@ def test_what_contradicts_itself_is_said_as_of_one_log() -> None:
     changed = [index for index, text in enumerate(wrong) if text != texts[index] and index != idle]
     mixed = [*texts, *(wrong[index] for index in changed)]
     found, left = clean.read(mixed)
-    said = found["sysbench"].diagnostics
+    said = found.diagnostics
     assert said.filter(log=idle)["code"].to_list() == ["IDLE_THREAD"]
     assert set(said["log"]) == {idle, *range(40, len(mixed))}
     assert compare(mixed) == left == []
@@ -237,8 +240,8 @@ def test_logs_with_other_digits_at_random(originals: Sequence[Path]) -> None:
     rng = random.Random(7)
     lines = [path.read_text(encoding="utf-8").splitlines(keepends=True) for path in originals]
     texts = ["".join(other_digits(line, rng) for line in of_one) for of_one in lines for _ in range(4)]
-    said = (frames.diagnostics["log"].n_unique() for frames in clean.read(texts)[0].values())
-    assert sum(said) > len(texts) / 2
+    said = clean.read(texts)[0].diagnostics
+    assert said["log"].n_unique() > len(texts) / 2
     assert parsed(texts) < len(texts) / 2
     assert compare(texts) == []
 
@@ -257,7 +260,7 @@ def test_iozone_with_other_figures_and_dates() -> None:
     originals = [(iozone_logs.DATA / file).read_text(encoding="utf-8") for file in IOZONE]
     texts = [iozone_logs.varied(text, rng) for text in originals for _ in range(4)]
     found, _ = clean.read(texts)
-    assert found["iozone"].runs["started_at"].n_unique() == 20
+    assert found.runs["started_at"].n_unique() == 20
     assert compare(texts) == []
 
 
@@ -279,7 +282,7 @@ def test_iozone_with_several_processes() -> None:
     texts[4] = re.sub(r"(Min throughput .*= +)[\d.]+", r"\g<1>0.00", texts[4], count=1)
     assert parsed(texts) == 2  # one more is the example of those with a 0
     assert compare(texts) == [3, 4]
-    assert set(clean.read(texts)[0]["iozone"].diagnostics["log"]) == {2}
+    assert set(clean.read(texts)[0].diagnostics["log"]) == {2}
 
 
 def test_a_log_that_is_not_read_as_its_like_in_an_earlier_folder(tmp_path: Path) -> None:
@@ -301,7 +304,7 @@ def test_iozone_whose_report_differs_from_its_table() -> None:
     table, report = texts[2].split('"Writer report"')
     figure = re.findall(r"\d{5,}", report)[0]
     texts[2] = f'{table}"Writer report"{report.replace(figure, figure[::-1], 1)}'
-    (said,) = clean.read(texts)[0]["iozone"].diagnostics.rows(named=True)
+    (said,) = clean.read(texts)[0].diagnostics.rows(named=True)
     assert (said["log"], said["code"]) == (2, "SECOND_PRINTING_DIFFERS")
     assert f"the report says {figure[::-1]}." in said["message"]
     assert texts[2][said["start"] : said["end"]].split()[1] == figure[::-1]
@@ -331,7 +334,7 @@ def test_bonnie_with_other_figures_and_seeds() -> None:
     texts = [bonnie_logs.varied(text, rng) for text in originals for _ in range(4)]
     assert len(set(texts)) == 16
     found, left = clean.read(texts)
-    assert found["bonnie"].runs["identity"].n_unique() > 4
+    assert found.runs["identity"].n_unique() > 4
     assert (compare(texts), left) == ([], [])
 
 
@@ -364,7 +367,7 @@ def test_bonnie_whose_line_differs_from_its_table() -> None:
     line = next(line for line in texts[2].splitlines() if line.count(",") > 20)
     figure = re.findall(r"(?<=,)\d{4,6}(?=,)", line)[0]
     texts[2] = texts[2].replace(line, line.replace(figure, str(int(figure) + 1)))
-    (said,) = clean.read(texts)[0]["bonnie"].diagnostics.rows(named=True)
+    (said,) = clean.read(texts)[0].diagnostics.rows(named=True)
     assert (said["log"], said["code"]) == (2, "SECOND_PRINTING_DIFFERS")
     assert said["excerpt"] == f"{int(figure) + 1} … {figure}"
     assert compare(texts) == []
@@ -384,9 +387,8 @@ def test_fio_with_other_figures_processes_and_dates() -> None:
     rng = random.Random(7)
     originals = [(fio_logs.DATA / file).read_text(encoding="utf-8") for file in FIO]
     texts = [fio_logs.varied(text, rng) for text in originals for _ in range(4)]
-    found, left = clean.read(texts)
+    frames, left = clean.read(texts)
     assert (compare(texts), left) == ([], [])
-    frames = found["fio_normal"]
     assert frames.runs["identity"].n_unique() == 24
     assert frames.runs["ended_at"].n_unique() > 12
     # The sum of reads and writes is printed as 0, and a heading names a wrong unit.
@@ -410,7 +412,7 @@ def test_remarks_on_fio_in_other_units_stand_where_they_are_printed() -> None:
     text = (fio_logs.DATA / "3.33-decimal.txt").read_text(encoding="utf-8")
     texts = [fio_logs.in_other_units(fio_logs.varied(text, rng), rng) for _ in range(30)]
     compare(texts)
-    said = clean.read(texts)[0]["fio_normal"].diagnostics
+    said = clean.read(texts)[0].diagnostics
     assert said["start"].drop_nulls().n_unique() > 1
 
 
@@ -420,7 +422,7 @@ def test_fio_whose_total_differs_from_its_jobs() -> None:
     texts = [fio_logs.varied(text, rng) for _ in range(4)]
     texts[2] = texts[2].replace("io=1984KiB", "io=1985KiB").replace("avg=410", "avg=999410")
     assert compare(texts) == []
-    said = clean.read(texts)[0]["fio_normal"].diagnostics
+    said = clean.read(texts)[0].diagnostics
     assert said["log"].unique().to_list() == [2]
     for figure in ("mean completion_latency of read", "bytes of read"):
         assert said["message"].str.contains(figure).any()

@@ -39,7 +39,7 @@ from fsbench_kit.formats.clean.numbers import Numbers
 __all__ = ["Clean", "CleanLogs", "Free", "read"]
 
 
-def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
+def read(texts: Sequence[str]) -> tuple[CleanLogs, list[int]]:
     """Read the logs with the same layout among some texts.
 
     Parameters
@@ -50,15 +50,17 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     Returns
     -------
     tuple
-        The logs of each format, by its name, and the indices of the texts that were not read.
+        The logs, and the indices of the texts that were not read.
 
     Examples
     --------
-    >>> read(["XFS is fast."])
-    ({}, [0])
+    >>> logs, left = read(["XFS is fast."])
+    >>> logs.runs.height, left
+    (0, [0])
     """
+    collector = Collector()
     if len(texts) < _FEWEST:
-        return {}, list(range(len(texts)))
+        return collector.logs(), list(range(len(texts)))
     loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
     logs, numbers, left = loaded(texts)
     kinds: dict[str, list[Log]] = defaultdict(list)
@@ -75,14 +77,13 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     remembered = _remembered(alike, numbers)
     for plain, some in alike.items():
         left += _examples([*remembered[plain], *some], numbers, groups)
-    found: dict[str, Collector] = defaultdict(Collector)
     for figures in read_figures(groups, numbers) if groups else ():
         read_as, diagnostics, others = figures.as_examples()
         left += others
         if read_as is not None and any(log.at >= 0 for log in read_as.group.logs):
             _remember(read_as.group)
-            found[formats.name(read_as.group.example.owner)].add(read_as, diagnostics)
-    return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
+            collector.add(read_as, diagnostics)
+    return collector.logs(), sorted(at for at in left if at >= 0)
 
 
 _FEWEST: Final = 2

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fsbench_kit import formats
 from fsbench_kit.formats.clean.groups import SHARE, Group, LogDiagnostic, Read
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Run
@@ -104,21 +105,23 @@ class _Table:
 
     def _column(self, name: str, of_examples: Sequence[Any], order: NDArray[np.intp]) -> pl.Series:
         kind = self.schema[name]
-        parts = [
-            pl.Series(of_examples, dtype=kind)[picks] if values is None else values
-            for values, picks in zip(self.own[name], self.picks, strict=True)
-        ]
-        if name == "line" or kind == pl.Float64:
-            values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # makes None NaN
+        parts: list[Any] = self.own[name]
+        is_float = name == "line" or kind == pl.Float64  # in which null is NaN
+        if any(part is None for part in parts):
+            known = np.array(of_examples, np.float64) if is_float else pl.Series(of_examples, dtype=kind)
+            parts = [known[picks] if part is None else part for part, picks in zip(parts, self.picks, strict=True)]
+        if is_float:
+            values = np.concatenate([np.asarray(part, np.float64) for part in parts])
             return pl.Series(name, values[order], nan_to_null=True).cast(kind)
         if all(isinstance(part, pl.Series) for part in parts):
-            return pl.concat(parts)[order].alias(name)
+            whole: pl.Series = pl.concat(parts)
+            return whole[order].alias(name)
         return pl.Series(name, list(chain.from_iterable(parts)), dtype=kind)[order]
 
 
 @dataclass
 class Collector:
-    """The rows of one format's logs."""
+    """The rows of all logs."""
 
     runs: _Table = field(default_factory=lambda: _Table(_RUN))
     settings: _Table = field(default_factory=lambda: _Table(_SETTING))
@@ -153,6 +156,7 @@ class Collector:
         starts, ends = zip(*(log.span for log in logs), strict=True)
         clocks = [example.clean.clock(log.dates) for log in logs]
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": _identity(group)}
+        own["format"] = [formats.name(example.owner)] * len(logs)
         own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
         self.runs.add(
             [_run_row(each.run) for each in group.examples], indexes, np.array(group.which)[:, None], **own

@@ -38,12 +38,15 @@ class Alike(Generic[P]):
 
     Parameters
     ----------
+    name
+        The name of the format.
     learn
         A function that returns what can be learned from the first report of a kind, or ``None`` if its numbers do
         not determine everything.
     """
 
-    def __init__(self, learn: Callable[[P], Learned | None]) -> None:
+    def __init__(self, name: str, learn: Callable[[P], Learned | None]) -> None:
+        self.name = name
         self._layout = lru_cache(maxsize=_MOST_LAYOUTS)(lambda _: _Layout(learn))
 
     def kinds_of(self, reports: Sequence[P], numbers: Numbers) -> list[Kind[P] | None]:

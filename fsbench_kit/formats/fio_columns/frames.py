@@ -54,7 +54,7 @@ def read(
             left.remove(report.run.log)
             if is_read is not None:
                 is_read(report.run.log, report.run.end)
-    return _Collected(found, known).logs() if found else None, sorted(left)
+    return _Collected(kinds.name, found, known).logs() if found else None, sorted(left)
 
 
 IsRead = Callable[[int, int], None]
@@ -62,10 +62,10 @@ IsRead = Callable[[int, int], None]
 
 
 class _Collected:
-    """The contents of all lots as frames."""
+    """The contents of all lots of a format as frames."""
 
-    def __init__(self, lots: Sequence[Contents], known: Known) -> None:
-        self._lots, self._known = lots, known
+    def __init__(self, name: str, lots: Sequence[Contents], known: Known) -> None:
+        self._name, self._lots, self._known = name, lots, known
         self._reports = [report for lot in lots for report in lot.reports]
         places = known.places.items
         are_too_large = zip(places, too_large(places), strict=True)  # and in no report that is read here
@@ -92,7 +92,7 @@ class _Collected:
             [report.run for report in self._reports],
             {name: _RUN[name] for name in Run._fields} | {"identity": pl.String},
         )
-        same = {"tool": TOOL.name, "start": 0, "line": 1}
+        same = {"tool": TOOL.name, "format": self._name, "start": 0, "line": 1}
         runs = runs.with_columns_seq(pl.col("identity").str.split(" "))
         return pl.DataFrame(
             [
@@ -253,7 +253,7 @@ def _frame(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataF
 
 _RUN: Final[dict[str, Any]] = {
     "log": pl.Int64,
-    **dict.fromkeys(("tool", "tool_version", "filesystem", "host"), pl.String),
+    **dict.fromkeys(("tool", "tool_version", "format", "filesystem", "host"), pl.String),
     **dict.fromkeys(("start", "end", "line"), pl.Int64),
     **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us")),
     "duration": pl.Float64,

@@ -114,4 +114,4 @@ def _learned(first: Printed) -> Learned | None:
     return Learned(kind, sorted(in_strings.union(kind.same)))
 
 
-_KINDS: Final = Alike(_learned)
+_KINDS: Final = Alike("fio_json", _learned)

@@ -274,4 +274,4 @@ def _learned(first: _Printed) -> Learned | None:
     return Learned(kind, sorted({*numbers.values()} - read)) if is_alike else None
 
 
-_KINDS: Final = Alike(_learned)
+_KINDS: Final = Alike("fio_terse", _learned)
