@@ -74,8 +74,10 @@ def read_command(
         _explain(paths)
         return
     if to is not None and (to.is_dir() or not to.suffix) and not (wide or mask or assume or "-" in paths):
+        if jobs and (ssh or scheduler):
+            raise RequestError("--jobs cannot be combined with --ssh or --scheduler", hint="Leave out --jobs.")
         with elsewhere(ssh, scheduler) as executor:
-            _ingest(paths, to, names, executor, append=append)
+            _ingest(paths, to, names, jobs, executor, append=append)
         return
     if ssh or scheduler:
         raise RequestError(
@@ -106,7 +108,13 @@ def read_command(
 
 
 def _ingest(
-    paths: list[str], folder: Path, names: list[str] | None, executor: Executor | None, *, append: bool
+    paths: list[str],
+    folder: Path,
+    names: list[str] | None,
+    jobs: int | None,
+    executor: Executor | None,
+    *,
+    append: bool,
 ) -> None:
     """Read any number of logs into a folder."""
     from fsbench_kit import tables
@@ -121,6 +129,7 @@ def _ingest(
                 to=folder.absolute() if executor else folder,
                 names=names,
                 append=append,
+                jobs=jobs,
                 executor=executor,
                 progress=progress,
             )

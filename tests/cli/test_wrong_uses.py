@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -93,6 +94,7 @@ WRONG = {
     "repeats --cv -5": "CV",
     "repeats": "pilot",
     "read logs --jobs 0": "greater than or equal to 1",
+    "read logs --to data --jobs 2 --ssh hosts.txt": "--jobs cannot be combined with --ssh or --scheduler",
     # words
     f"{PATHS} --factor filesytem": "Did you mean filesystem?",
     f"{PATHS} --baseline ext5": "Did you mean ext4? The choices are: ext4, xfs.",
@@ -201,6 +203,13 @@ def test_python_forgives_what_it_can_and_says_what_it_cannot(folder: Path) -> No
     for read in (fsb.read, lambda path, executor: fsb.ingest(path, to=folder / "data", executor=executor)):
         with pytest.raises(RequestError, match="int is not an executor"):
             read(folder / "logs", executor=3)  # type: ignore[operator]
+    with pytest.raises(RequestError, match="0 is not a number of processes"):
+        fsb.ingest(folder / "logs", to=folder / "data", jobs=0)
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(RequestError, match="jobs and executor cannot be combined"),
+    ):
+        fsb.ingest(folder / "logs", to=folder / "data", jobs=2, executor=executor)
 
 
 def test_charts_and_tables_say_what_they_are_made_from(folder: Path) -> None:

@@ -288,6 +288,21 @@ def test_while_files_are_merged_no_process_holds_memory_to_read(
     assert at_work == [1, 0]
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_as_many_processes_read_as_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    of_others = {*active_children()}
+    at_work: list[int] = []
+    read = bulk._read
+    monkeypatch.setattr(
+        bulk, "_read", lambda *given: (read(*given), at_work.append(len({*active_children()} - of_others)))[0]
+    )
+    _time_logs(tmp_path / "logs", 8)
+    done = fsbench("read", tmp_path / "logs", "--to", tmp_path / "frames", "--jobs", str(jobs))
+    assert (done.returncode, at_work) == (0, [jobs - 1])  # with this process
+    assert fsb.scan(tmp_path / "frames").runs.collect().height == 8
+
+
 def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:
     nights, history = _nights(tmp_path, 4), tmp_path / "history"
 

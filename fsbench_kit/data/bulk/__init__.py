@@ -65,6 +65,7 @@ def ingest(
     to: str | os.PathLike[str],
     names: str | Iterable[str] | None = None,
     append: bool = False,
+    jobs: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Reading], None] | None = None,
 ) -> LazyDataset:
@@ -84,8 +85,10 @@ def ingest(
     append
         Whether to add the runs to the existing dataset. Runs that it already has count once. Several processes may
         append at the same time: each waits for the previous one.
+    jobs
+        How many processes of this machine read; by default one per processor.
     executor
-        Where to read; by default in one process per processor.
+        Where to read instead.
     progress
         A function that is called with the progress.
 
@@ -112,13 +115,17 @@ def ingest(
     """
     folder = path_given(to)
     check_executor(executor)
+    if jobs is not None and executor is not None:
+        raise RequestError("jobs and executor cannot be combined", hint="Leave out one of them.")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise RequestError(f"{jobs!r} is not a number of processes", hint="Give jobs=2, or leave it out.")
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
     if not plan.paths:
         raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
     with _alone_in(folder, wait=append) as work:
         write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
-        with reader(executor, len(plan.chunks)) as each:
+        with reader(executor, jobs, len(plan.chunks)) as each:
             read = _read(plan, templates, work, each, progress or (lambda _: None))
             parts = settle(read, plan.chunks, templates, work, each)
         # The processes that read have ended, and no longer need memory while files are merged.

@@ -29,9 +29,9 @@ class Each(Protocol):
 
 
 @contextmanager
-def reader(executor: Executor | None, chunks: int) -> Iterator[Each]:
-    """Yield a function that works on chunks: in an executor, or in one process per processor with this one."""
-    others = min(chunks, len(os.sched_getaffinity(0))) - 1
+def reader(executor: Executor | None, jobs: int | None, chunks: int) -> Iterator[Each]:
+    """Yield a function that works on chunks: in an executor, or in some processes, of which this one is one."""
+    others = min(chunks, jobs or len(os.sched_getaffinity(0))) - 1
     if executor is not None:
         yield partial(_elsewhere, executor, _AT_ONCE, is_here_too=False)
     elif others:
