@@ -117,7 +117,7 @@ def ingest(
     check_executor(executor)
     if jobs is not None and executor is not None:
         raise RequestError("jobs and executor cannot be combined", hint="Leave out one of them.")
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+    if jobs is not None and jobs not in range(1, 2**16):
         raise RequestError(f"{jobs!r} is not a number of processes", hint="Give jobs=2, or leave it out.")
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)

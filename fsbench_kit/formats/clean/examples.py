@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -156,6 +156,12 @@ class Example:
         items = self.run.measurements
         ends = [np.array([getattr(item, name) for item in items], np.float64) for name in ENDS]
         return [*ends, np.array([item.share for item in self.bins], np.float64)]
+
+    @cached_property
+    def fields(self) -> list[dict[str, Any]]:
+        """The fields of its measurements, by name."""
+        of_each = map(attrgetter(*Measurement.__slots__), self.run.measurements)
+        return [dict(zip(Measurement.__slots__, fields, strict=True)) for fields in of_each]
 
     @cached_property
     def words(self) -> list[int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -113,23 +112,22 @@ class Group:
         ways: dict[Printed, int] = {}
         of_numbers = [-1 if figure.place is None else figure.place for figure in example.figures]
         of_numbers += example.shares.values()
-        which = np.empty((len(logs), len(of_numbers)), dtype=np.int64)
+        usual = [ways.setdefault(printed, len(ways)) for _, printed, _ in example.figures]
+        usual += [ways.setdefault(SHARE, len(ways))] * len(example.shares)
+        which = np.tile(np.array(usual, dtype=np.int64), (len(logs), 1))
         layouts = [log.layout for log in logs if log.layout is not None]
         heads = list(zip(*(layout.heads for layout in layouts), strict=True))
         for column, (place, printed, has_unit) in enumerate(example.figures):
-            shown: Sequence[str] = ()
             if place is not None and has_unit:
-                shown = [units(log.kind)[place] for log in logs]
+                shown: Sequence[str] = [units(log.kind)[place] for log in logs]
                 known = {unit: _in_unit(printed, unit, example.clean.units) for unit in {*shown}}
             elif place is not None and example.log.head(place):
                 shown = heads[layouts[0].numbers[place]]
                 known = {head: self.known_lines.printed[place, head] for head in {*shown}}
-            if shown:
-                numbers = {each: ways.setdefault(way, len(ways)) for each, way in known.items()}
-                which[:, column] = [numbers[each] for each in shown]
             else:
-                which[:, column] = ways.setdefault(printed, len(ways))
-        which[:, len(example.figures) :] = ways.setdefault(SHARE, len(ways))
+                continue
+            numbers = {each: ways.setdefault(way, len(ways)) for each, way in known.items()}
+            which[:, column] = [numbers[each] for each in shown]
         at = self.at[:, np.maximum(of_numbers, 0)]
         at[:, np.array(of_numbers) < 0] = -1
         return at, list(ways), which
@@ -210,8 +208,7 @@ class Read:
         rows = np.arange(len(self.texts)).reshape(len(group.logs), -1).T
         samples = dict(zip(example.samples, group.words(example.samples.values()), strict=True))
         many = []
-        for number, (item, zero) in enumerate(zip(example.run.measurements, example.zeros, strict=True)):
-            known = dict(zip(Measurement.__slots__, _fields_of(item), strict=True))
+        for number, (known, zero) in enumerate(zip(example.fields, example.zeros, strict=True)):
             own: dict[str, Any] = {"text": TextColumn(self.texts, rows[number])}
             own |= {name: column for name, column in columns.items() if known[name] is not None}
             own |= {name: end[number] for name, end in ends.items() if known[name] is not None or zero is not None}
@@ -284,9 +281,6 @@ class Read:
         starts[:, 2::2] = np.cumsum(between + group.numbers.widths[all_numbers], axis=1)
         starts[:, 1::2] = starts[:, 2::2] - group.numbers.lengths[all_numbers]
         return starts
-
-
-_fields_of: Final = attrgetter(*Measurement.__slots__)
 
 
 class LogDiagnostic(NamedTuple):
