@@ -279,13 +279,13 @@ class _Found:
         return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
 
     def _columns(
-        self, files: Sequence[_Content], found: Iterable[CleanLogs], left: Iterable[int]
+        self, files: Sequence[_Content], found: Iterable[CleanLogs | None], left: Iterable[int]
     ) -> list[Columns]:
         """Return the columns of the logs that were found, and read the remaining files one by one."""
         for index in left:
             self._add_left(*files[index])
         numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
-        return [_of_texts(logs, numbers, contents) for logs in found]
+        return [_of_texts(logs, numbers, contents) for logs in found if logs is not None]
 
 
 class _Span(NamedTuple):

@@ -39,7 +39,7 @@ from fsbench_kit.formats.clean.numbers import Numbers
 __all__ = ["Clean", "CleanLogs", "Free", "read"]
 
 
-def read(texts: Sequence[str]) -> tuple[CleanLogs, list[int]]:
+def read(texts: Sequence[str]) -> tuple[CleanLogs | None, list[int]]:
     """Read the logs with the same layout among some texts.
 
     Parameters
@@ -50,17 +50,15 @@ def read(texts: Sequence[str]) -> tuple[CleanLogs, list[int]]:
     Returns
     -------
     tuple
-        The logs, and the indices of the texts that were not read.
+        The logs, or ``None``, and the indices of the texts that were not read.
 
     Examples
     --------
-    >>> logs, left = read(["XFS is fast."])
-    >>> logs.runs.height, left
-    (0, [0])
+    >>> read(["XFS is fast."])
+    (None, [0])
     """
-    collector = Collector()
     if len(texts) < _FEWEST:
-        return collector.logs(), list(range(len(texts)))
+        return None, list(range(len(texts)))
     loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
     logs, numbers, left = loaded(texts)
     kinds: dict[str, list[Log]] = defaultdict(list)
@@ -77,13 +75,14 @@ def read(texts: Sequence[str]) -> tuple[CleanLogs, list[int]]:
     remembered = _remembered(alike, numbers)
     for plain, some in alike.items():
         left += _examples([*remembered[plain], *some], numbers, groups)
+    collector = Collector()
     for figures in read_figures(groups, numbers) if groups else ():
         read_as, diagnostics, others = figures.as_examples()
         left += others
         if read_as is not None and any(log.at >= 0 for log in read_as.group.logs):
             _remember(read_as.group)
             collector.add(read_as, diagnostics)
-    return collector.logs(), sorted(at for at in left if at >= 0)
+    return collector.logs() if collector.has_any else None, sorted(at for at in left if at >= 0)
 
 
 _FEWEST: Final = 2

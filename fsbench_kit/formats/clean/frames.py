@@ -130,6 +130,11 @@ class Collector:
     series: _Table = field(default_factory=lambda: _Table(_POINT))
     diagnostics: list[LogDiagnostic] = field(default_factory=list)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there are any logs."""
+        return bool(self.runs.rows)
+
     def add(self, read: Read, diagnostics: Iterable[LogDiagnostic]) -> None:
         """Add logs that are read like their examples."""
         group = read.group
