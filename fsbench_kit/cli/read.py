@@ -97,7 +97,7 @@ def read_command(
         dataset = dataset.masked()
     if to is not None:
         dataset.write(to, wide=wide)
-    print_diagnostics(dataset)
+    print_diagnostics(dataset, to if to is not None and to.is_dir() else None)
     out.print(tables.runs_table(dataset))
     if not names and (more := more_by_names(dataset)) is not None:
         err.print(more)
@@ -139,7 +139,7 @@ def _ingest(
     if known is not None:  # diagnostics of runs read earlier are not repeated
         new = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
         dataset = replace(dataset, diagnostics=new)
-    print_diagnostics(dataset)
+    print_diagnostics(dataset, folder)
     out.print(tables.runs_table(dataset))
     err.print(f"Wrote {folder}: six frames.")
     exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())

@@ -10,11 +10,13 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
 
-def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
-    """Print what was not understood, and how many other diagnostics there are."""
+def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset, folder: Path | None = None) -> None:
+    """Print what was not understood, and how many other diagnostics there are; `folder` has all of them."""
     import polars as pl
 
     from fsbench_kit import tables
@@ -26,7 +28,8 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
     others = dataset.diagnostics.lazy().select(pl.len()).collect().item() - shown
     if others:
         number = tables.counted(others, "more remark" if shown else "remark")
-        err.print(f"{number}; fsbench read PATH --to FOLDER writes all of them.")
+        way = "fsbench read PATH --to FOLDER writes" if folder is None else f'fsb.read("{folder}").diagnostics has'
+        err.print(f"{number}; {way} all of them.")
 
 
 def print_unusable(diagnostics: pl.DataFrame) -> None:

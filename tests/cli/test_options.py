@@ -93,6 +93,11 @@ def test_remarks_of_a_kind_are_one_and_the_table_comes_last(tmp_path: Path, smal
     assert "NAME_DOES_NOT_FIT; 29 more in 30 files" in result.stderr
     assert "--to FOLDER writes all of them" in result.stderr
     assert "31 runs" in result.stdout
+    to = tmp_path / "data"
+    for more in ((), ("--assume", "host=a")):  # read in bulk or at once
+        written = fsbench("read", tmp_path, "--names", "{filesystem}-{round}.txt", "--to", to, *more)
+        assert f'more remarks; fsb.read("{to}").diagnostics has all of them.' in written.stderr, written.stderr
+        assert fsb.read(to).diagnostics.height > 29
 
 
 def test_a_plan_goes_by_its_bare_name(tmp_path: Path) -> None:
