@@ -27,7 +27,7 @@ from fsbench_kit.data.columns import (
     diagnostics_in,
 )
 from fsbench_kit.data.files import Stamp, descriptor_of, opened
-from fsbench_kit.data.garbage import seldom_collected
+from fsbench_kit.data.garbage import less_garbage_collection
 from fsbench_kit.data.sharing import shared
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
 from fsbench_kit.formats import FORMATS, clean, fio_formats
@@ -132,7 +132,7 @@ def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
         yield batch
 
 
-@seldom_collected
+@less_garbage_collection
 def read_batch(files: Sequence[File]) -> Batch:
     """Read some files together."""
     found = _Found()

@@ -22,7 +22,7 @@ from fsbench_kit.data.deduplication import marks
 from fsbench_kit.data.files import Given, check_executor, flattened
 from fsbench_kit.data.finding import Several, files_of, found_among, found_at, results_of, traces_by_path
 from fsbench_kit.data.fio_runs import with_fio_logs
-from fsbench_kit.data.garbage import seldom_collected
+from fsbench_kit.data.garbage import less_garbage_collection
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.names import NameTemplate
 
 
-@seldom_collected
+@less_garbage_collection
 def read(
     *given: Given,
     names: str | Iterable[str] | None = None,
@@ -106,7 +106,7 @@ def read(
     return dataset
 
 
-@seldom_collected
+@less_garbage_collection
 def read_entries(entries: Iterable[tuple[str, bool]], names: Iterable[str] = ()) -> Dataset:
     """Read paths, each with whether it was given or found in a folder; the result may have no runs."""
     seen: Seen = {}

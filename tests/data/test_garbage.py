@@ -1,4 +1,4 @@
-"""Python searches for garbage less often while files are read, and as before afterwards."""
+"""Python's garbage collector runs less often while files are read, and as before afterwards."""
 
 import gc
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data import batches
-from fsbench_kit.data.garbage import OBJECTS, seldom_collected
+from fsbench_kit.data.garbage import OBJECTS, less_garbage_collection
 from fsbench_kit.model.errors import InputError
 
 
@@ -36,16 +36,16 @@ def test_reading_raises_the_threshold_and_restores_it(tmp_path: Path, monkeypatc
 
 
 def test_the_last_one_to_leave_restores_the_threshold() -> None:
-    with seldom_collected:
-        with seldom_collected:
+    with less_garbage_collection:
+        with less_garbage_collection:
             assert gc.get_threshold()[0] == OBJECTS
         assert gc.get_threshold()[0] == OBJECTS
     assert gc.get_threshold() == (700, 10, 10)
 
 
 @pytest.mark.parametrize("objects", [0, 2 * OBJECTS])
-def test_a_search_that_is_off_or_rarer_is_left_alone(objects: int) -> None:
+def test_a_collector_that_is_off_or_runs_more_rarely_is_left_alone(objects: int) -> None:
     gc.set_threshold(objects, 10, 10)
-    with seldom_collected:
+    with less_garbage_collection:
         assert gc.get_threshold()[0] == objects
     assert gc.get_threshold()[0] == objects

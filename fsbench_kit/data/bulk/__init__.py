@@ -86,7 +86,7 @@ def ingest(
         Whether to add the runs to the existing dataset. Runs that it already has count once. Several processes may
         append at the same time: each waits for the previous one.
     jobs
-        How many processes of this machine read; by default one per processor.
+        How many processes on this machine read; by default one per processor.
     executor
         Where to read instead.
     progress
