@@ -3,11 +3,12 @@
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.data import batches
+from fsbench_kit.data import batches, reading
 from fsbench_kit.data.garbage import OBJECTS, less_garbage_collection
 from fsbench_kit.model.errors import InputError
 
@@ -20,18 +21,41 @@ def usual() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-def test_reading_raises_the_threshold_and_restores_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    within: list[tuple[int, ...]] = []
-    read_file = batches.read_file
-    monkeypatch.setattr(
-        batches, "read_file", lambda *given: within.append(gc.get_threshold()) or read_file(*given)
-    )
-    (tmp_path / "time.txt").write_text("real\t0m1.500s\nuser\t0m0.250s\nsys\t0m0.100s\n")
-    fsb.read(tmp_path)
-    assert within == [(OBJECTS, 10, 10)]
+@pytest.fixture
+def within(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The thresholds while files are found, and while one of them is read."""
+    thresholds: list[int] = []
+
+    def noting(module: ModuleType, name: str) -> None:
+        work = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given: thresholds.append(gc.get_threshold()[0]) or work(*given))
+
+    noting(reading, "found_at")
+    noting(batches, "read_file")
+    return thresholds
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    (log := tmp_path / "time.txt").write_text("real\t0m1.500s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    return log
+
+
+def test_reading_raises_the_threshold_and_restores_it(log: Path, within: list[int]) -> None:
+    fsb.read(log)
+    assert within == [OBJECTS, OBJECTS]
+    assert gc.get_threshold() == (700, 10, 10)
+    reading.read_entries([(str(log), True)])
+    assert within == [OBJECTS] * 4
     assert gc.get_threshold() == (700, 10, 10)
     with pytest.raises(InputError):
-        fsb.read(tmp_path / "nothing")
+        fsb.read(log.with_name("nothing"))
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_so_does_a_process_that_is_handed_a_batch(log: Path, within: list[int]) -> None:
+    batches.read_batch([batches.File(str(log))])
+    assert within == [OBJECTS]
     assert gc.get_threshold() == (700, 10, 10)
 
 
