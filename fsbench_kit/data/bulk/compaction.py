@@ -51,7 +51,6 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, stamp: str) -> Ite
             new = partition / f"{stamp}compacted-{number:04}.parquet"
             rows = frame_in(frame, lot, folder)
             if frame in _SORTED_BY:
-                rows = rows.rechunk()  # picking rows from one piece is far faster
                 rows = _sorted(rows, _SORTED_BY[frame])
             write_frame(rows, folder / new)
             keep(folder / new)
