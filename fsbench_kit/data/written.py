@@ -68,9 +68,9 @@ def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     _remove_parts(folder, before)
 
 
-def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Write a frame, including the version of the schema."""
-    frame.write_parquet(path, metadata={_VERSION_KEY: str(VERSION)})
+def write_frame(frame: pl.DataFrame, path: Path, *, row_group: int | None = None) -> None:
+    """Write a frame, including the version of the schema; the number of rows in a row group is optional."""
+    frame.write_parquet(path, metadata={_VERSION_KEY: str(VERSION)}, row_group_size=row_group)
 
 
 def is_written(folder: Path) -> bool:

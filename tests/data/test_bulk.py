@@ -15,7 +15,6 @@ from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -24,7 +23,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
 from fsbench_kit.data import bulk
-from fsbench_kit.data.bulk import compaction, plan
+from fsbench_kit.data.bulk import compaction, plan, storage
 from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
@@ -252,21 +251,51 @@ def test_each_study_has_files_of_its_own(published: Path, tmp_path: Path) -> Non
             assert {*there["run_id"]} == {*own.runs["run_id"]}, (name, study)
 
 
-def test_merged_files_are_sorted_by_what_is_queried_together(
-    published: Path, tmp_path: Path, executor: Executor, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("many", [2, 16], ids=["merged", "as-read"])
+def test_files_are_sorted_by_what_is_queried_together(
+    published: Path, tmp_path: Path, executor: Executor, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
+    monkeypatch.setattr(storage, "_ROW_GROUP", 8)
     monkeypatch.setattr(plan, "FILES", 2)
-    monkeypatch.setattr(compaction, "MANY", 2)
+    monkeypatch.setattr(compaction, "MANY", many)
     logs = tmp_path / "logs"
     logs.mkdir()
     for path in sorted((published / "sysbench-rhel72").rglob("*.txt")):
         shutil.copy(path, logs)
     fsb.ingest(logs, to=tmp_path / "frames", executor=executor)
-    (merged,) = (tmp_path / "frames").glob("measurements/*/*compacted*.parquet")
-    frame = pl.read_parquet(merged, hive_partitioning=False)
-    own = fsb.read(logs).measurements
-    assert_frame_equal(frame, own.sort("metric", "statistic", "operation", maintain_order=True))
-    assert not frame.equals(own)
+    files = sorted((tmp_path / "frames").glob("measurements/*/*.parquet"))
+    assert {"compacted" in path.name for path in files} == {many == 2}
+    runs = fsb.read(logs).measurements
+    for path in files:
+        frame = pl.read_parquet(path, hive_partitioning=False)
+        own = runs.filter(pl.col("run_id").is_in(frame["run_id"].implode()))
+        assert_frame_equal(frame, own.sort("metric", "statistic", "operation", maintain_order=True))
+        assert not frame.equals(own)
+
+
+def test_a_small_dataset_keeps_the_order_of_its_logs(published: Path, tmp_path: Path) -> None:
+    fsb.ingest(published / "raid1-hdd-2020", to=tmp_path)
+    assert fsb.read(tmp_path).measurements.equals(fsb.read(published / "raid1-hdd-2020").measurements)
+
+
+def test_a_query_reads_only_the_row_groups_of_its_metric(
+    published: Path,
+    tmp_path: Path,
+    executor: Executor,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(storage, "_ROW_GROUP", 8)
+    fsb.ingest(published / "sysbench-rhel72", to=tmp_path, executor=executor)
+    metrics = fsb.read(published / "sysbench-rhel72").measurements["metric"].sort()
+    is_wanted = metrics == "latency"
+    of_wanted = {row // 8 for row in is_wanted.arg_true()}
+    with pl.Config(verbose=True):
+        found = fsb.scan(tmp_path).measurements.filter(metric="latency").collect()
+    assert found.height == is_wanted.sum() > 0
+    said = re.search(r"reading (\d+) / (\d+) row groups", capfd.readouterr().err)
+    assert said is not None
+    assert [*map(int, said.groups())] == [len(of_wanted), -(-len(metrics) // 8)]
 
 
 def test_while_files_are_merged_no_process_holds_memory_to_read(
@@ -352,6 +381,10 @@ def test_no_file_stays_that_the_dataset_does_not_name(
     def named() -> set[str]:
         return {path for of_frame in json.loads(manifest.read_text())["parts"].values() for path in of_frame}
 
+    def interrupted(*given: Any) -> None:
+        storage.write_rows(*given)
+        raise KeyboardInterrupt
+
     kept.touch()
     fsb.ingest(first, to=history, executor=executor)
     for content in ('{"schema": 2, "parts": {"figures": ["../kept.parquet"]}}', "damaged"):
@@ -362,7 +395,7 @@ def test_no_file_stays_that_the_dataset_does_not_name(
         assert there() == named()
     with monkeypatch.context() as patch:
         patch.setattr(compaction, "MANY", 2)
-        patch.setattr(compaction, "keep", Mock(side_effect=KeyboardInterrupt))
+        patch.setattr(compaction, "write_rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fsb.ingest(second, to=history, append=True, executor=executor)
     _same(fsb.read(history), fsb.read(tmp_path / "logs"))

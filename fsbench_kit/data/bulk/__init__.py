@@ -2,9 +2,10 @@
 
 `plan` decides which files are read together, and `workers` where; `parts` reads a chunk and writes its part of the
 dataset; `meeting` finds runs that appear in several chunks, and `appending` those that the dataset already has;
-`compaction` merges small files; `progress` reports the progress. Parts stay in the folder ``unfinished`` until all
-are done; then the manifest lists all of them at once. A reader therefore sees the old dataset, the new one, or a
-message that it is unfinished, and nothing that was read before an interruption is read again.
+`compaction` merges small files; `storage` is how files hold rows; `progress` reports the progress. Parts stay in
+the folder ``unfinished`` until all are done; then the manifest lists all of them at once. A reader therefore sees
+the old dataset, the new one, or a message that it is unfinished, and nothing that was read before an interruption
+is read again.
 """
 
 from __future__ import annotations

@@ -6,22 +6,18 @@ from collections import defaultdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import polars as pl
 
-from fsbench_kit.data.bulk.parts import frame_in, keep
-from fsbench_kit.data.written import stamped, write_frame
+from fsbench_kit.data.bulk.storage import read_rows, write_rows
+from fsbench_kit.data.written import stamped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MANY: Final = 16
 """The number of small files in a partition from which on they are merged."""
-SMALL: Final = 2**18
+SMALL: Final = 2**16
 """A file with fewer rows is small. Up to twice as many are in memory at once, which bytes would not limit."""
-
-_SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "settings": ("key",)}
-"""Rows that are queried together are stored together, so that row group statistics allow skipping the others."""
 
 
 def compacted(files: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
@@ -49,20 +45,8 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, stamp: str) -> Ite
         yield from (path for path in own if sizes[path] >= SMALL)
         for number, lot in enumerate(_lots(small, sizes)):
             new = partition / f"{stamp}compacted-{number:04}.parquet"
-            rows = frame_in(frame, lot, folder)
-            if frame in _SORTED_BY:
-                rows = _sorted(rows, _SORTED_BY[frame])
-            write_frame(rows, folder / new)
-            keep(folder / new)
+            write_rows(frame, read_rows(frame, lot, folder), folder / new)
             yield str(new)
-
-
-def _sorted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Sort rows by columns with few distinct values, which is faster by their ranks."""
-    values = rows.select(names)
-    ranks = values.unique().sort(names).with_row_index("rank")
-    of_rows = values.join(ranks, on=names, how="left", maintain_order="left")["rank"]
-    return rows[np.argsort(of_rows.to_numpy(), kind="stable")]
 
 
 def _rows(path: Path) -> int:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-import polars as pl
-
 from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.bulk.storage import read_rows, write_rows
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import log_with
 from fsbench_kit.data.reading import read_entries
-from fsbench_kit.data.written import DONE, write_frame, write_json
+from fsbench_kit.data.written import DONE, write_json
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from fsbench_kit.data.bulk.plan import Entry
     from fsbench_kit.data.dataset import Dataset
@@ -83,9 +83,7 @@ def write_part(dataset: Dataset, name: str, folder: Path) -> Part:
         for study, of_study in _by_study(frame, dataset.runs):
             place = f"study={NO_STUDY if study is None else quote(str(study), safe=' ')}"
             path = folder / frame_name / place / f"{name}.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_frame(of_study, path)
-            keep(path)
+            write_rows(frame_name, of_study, path)
             files[frame_name].append(str(path.relative_to(folder)))
     return Part(name, dataset.runs.height, files)
 
@@ -106,12 +104,6 @@ def _by_study(frame: pl.DataFrame, runs: pl.DataFrame) -> Iterator[tuple[str | N
         yield study, of_study.select(frame.columns)
 
 
-def keep(path: Path) -> None:
-    """Make sure that a file survives a loss of power."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
 def finished(key: str, folder: Path) -> Part | None:
     """Return the part of a chunk if it was finished before, otherwise ``None``."""
     try:
@@ -123,11 +115,4 @@ def finished(key: str, folder: Path) -> Part | None:
 
 def frame_of(name: str, part: Part, folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Read a frame of a part, or some columns of it."""
-    return frame_in(name, part.files[name], folder, columns)
-
-
-def frame_in(name: str, files: Sequence[str], folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Read a frame, or some columns of it, from several files."""
-    schema = {key: kind for key, kind in SCHEMAS[name].items() if columns is None or key in columns}
-    read = [pl.read_parquet(folder / path, columns=list(schema), hive_partitioning=False) for path in files]
-    return pl.concat(read) if read else pl.DataFrame(schema=schema)
+    return read_rows(name, part.files[name], folder, columns)
