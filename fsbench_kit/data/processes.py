@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
@@ -13,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 
 @contextmanager
@@ -26,15 +25,17 @@ def processes(
     """
     # Polars restarts interrupted waits (SA_RESTART), so Ctrl-C would only be noticed once the work is done.
     signal.siginterrupt(signal.SIGINT, True)
+    context = _Context()
     with ProcessPoolExecutor(
-        workers, mp_context=_Context(), initializer=_begin, initargs=(environment or {}, begin)
+        workers, mp_context=context, initializer=_begin, initargs=(environment or {}, begin)
     ) as pool:
         try:
             yield pool
         except BaseException:
             # The current work can take minutes, which is too long to wait for after an interruption.
-            for process in multiprocessing.active_children():
-                process.terminate()
+            for process in context.started:
+                if process.is_alive():
+                    process.terminate()
             raise
 
 
@@ -78,7 +79,14 @@ def _interrupts_held() -> Iterator[None]:
 class _Context(SpawnContext):
     """Spawns processes, because forked ones inherit locks and sockets that others hold."""
 
-    Process = _Process
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[_Process] = []
+
+    def Process(self, *given: Any, **named: Any) -> _Process:  # type: ignore[override]  # noqa: N802  # of the base
+        """Return a process, and keep it."""
+        self.started.append(process := _Process(*given, **named))
+        return process
 
 
 def _begin(environment: Mapping[str, str], begin: Callable[[], None] | None) -> None:

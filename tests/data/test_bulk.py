@@ -251,7 +251,7 @@ def test_each_study_has_files_of_its_own(published: Path, tmp_path: Path) -> Non
             assert {*there["run_id"]} == {*own.runs["run_id"]}, (name, study)
 
 
-@pytest.mark.parametrize("many", [2, 16], ids=["merged", "as-read"])
+@pytest.mark.parametrize("many", [2, 64], ids=["merged", "as-read"])
 def test_files_are_sorted_by_what_is_queried_together(
     published: Path, tmp_path: Path, executor: Executor, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data import batches, reading
+from fsbench_kit.data.bulk import plan
 from fsbench_kit.data.garbage import OBJECTS, less_garbage_collection
 from fsbench_kit.model.errors import InputError
 
@@ -23,7 +24,7 @@ def usual() -> Iterator[None]:
 
 @pytest.fixture
 def within(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The thresholds while files are found, and while one of them is read."""
+    """The thresholds while files are found or chunks planned, and while a file is read."""
     thresholds: list[int] = []
 
     def noting(module: ModuleType, name: str) -> None:
@@ -31,6 +32,7 @@ def within(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         monkeypatch.setattr(module, name, lambda *given: thresholds.append(gc.get_threshold()[0]) or work(*given))
 
     noting(reading, "found_at")
+    noting(plan, "_packed")
     noting(batches, "read_file")
     return thresholds
 
@@ -55,6 +57,12 @@ def test_reading_raises_the_threshold_and_restores_it(log: Path, within: list[in
 
 def test_so_does_a_process_that_is_handed_a_batch(log: Path, within: list[int]) -> None:
     batches.read_batch([batches.File(str(log))])
+    assert within == [OBJECTS]
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_so_does_planning_what_to_read_in_bulk(log: Path, tmp_path: Path, within: list[int]) -> None:
+    plan.Plan.of([str(log)], tmp_path / "dataset")
     assert within == [OBJECTS]
     assert gc.get_threshold() == (700, 10, 10)
 

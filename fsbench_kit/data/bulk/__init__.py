@@ -27,7 +27,7 @@ from fsbench_kit.data.bulk.meeting import settle
 from fsbench_kit.data.bulk.parts import finished, frame_of, read_part, write_part
 from fsbench_kit.data.bulk.plan import Plan
 from fsbench_kit.data.bulk.progress import Reading
-from fsbench_kit.data.bulk.workers import reader
+from fsbench_kit.data.bulk.workers import workers
 from fsbench_kit.data.dataset import scan
 from fsbench_kit.data.files import check_executor, is_folder, path_given
 from fsbench_kit.data.log import log_with
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fsbench_kit.data.bulk.parts import Part
-    from fsbench_kit.data.bulk.workers import Each
+    from fsbench_kit.data.bulk.workers import Workers
     from fsbench_kit.data.dataset import LazyDataset
     from fsbench_kit.data.log import Log
 
@@ -121,36 +121,41 @@ def ingest(
     if jobs is not None and jobs not in range(1, 2**16):
         raise RequestError(f"{jobs!r} is not a number of processes", hint="Give jobs=2, or leave it out.")
     templates = [str(template) for template in templates_of(names)]
-    plan = Plan.of(given, folder)
-    if not plan.paths:
-        raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
-    with _alone_in(folder, wait=append) as work:
-        write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
-        with reader(executor, jobs, len(plan.chunks)) as each:
+    with workers(executor, jobs) as each:
+        plan = Plan.of(given, folder, each.prepare)
+        if not plan.paths:
+            raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
+        with _alone_in(folder, wait=append) as work:
+            write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
             read = _read(plan, templates, work, each, progress or (lambda _: None))
             parts = settle(read, plan.chunks, templates, work, each)
-        # The processes that read have ended, and no longer need memory while files are merged.
-        unread = assemble([*plan.unread, *_silent(plan, parts, work)])
-        parts.append(write_part(unread, f"{len(plan.chunks):06}-unread", work))
-        if not any(part.runs for part in parts):
-            remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
-            shutil.rmtree(work)
-            with suppress(OSError):  # it has other content, or another process waits to write it
-                if not append:
-                    folder.rmdir()
-            raise no_run(remarks.head(_SHOWN))
-        before: dict[str, list[str]] = {}
-        if append and is_whole(folder):
-            there = scan(folder)
-            before = parts_of(folder)
-            parts = new_parts(parts, there, work)
-            if not before:
-                parts = [write_part(there.collect(), "before", work), *parts]
-        files = _moved(parts, before, folder)
-        publish(files, folder, plan.paths)
-        shutil.rmtree(work)
-        publish(compacted(files, folder), folder, plan.paths)
+            each.end()
+            _finish(plan, parts, work, folder, append=append)
     return scan(folder)
+
+
+def _finish(plan: Plan, parts: list[Part], work: Path, folder: Path, *, append: bool) -> None:
+    """Make the parts that were read the dataset, or a part of it."""
+    unread = assemble([*plan.unread, *_silent(plan, parts, work)])
+    parts.append(write_part(unread, f"{len(plan.chunks):06}-unread", work))
+    if not any(part.runs for part in parts):
+        remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
+        shutil.rmtree(work)
+        with suppress(OSError):  # it has other content, or another process waits to write it
+            if not append:
+                folder.rmdir()
+        raise no_run(remarks.head(_SHOWN))
+    before: dict[str, list[str]] = {}
+    if append and is_whole(folder):
+        there = scan(folder)
+        before = parts_of(folder)
+        parts = new_parts(parts, there, work)
+        if not before:
+            parts = [write_part(there.collect(), "before", work), *parts]
+    files = _moved(parts, before, folder)
+    publish(files, folder, plan.paths)
+    shutil.rmtree(work)
+    publish(compacted(files, folder), folder, plan.paths)
 
 
 def _moved(parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: Path) -> dict[str, list[str]]:
@@ -186,7 +191,7 @@ def _alone_in(folder: Path, *, wait: bool) -> Iterator[Path]:
 
 
 def _read(
-    plan: Plan, names: Sequence[str], work: Path, each: Each, progress: Callable[[Reading], None]
+    plan: Plan, names: Sequence[str], work: Path, each: Workers, progress: Callable[[Reading], None]
 ) -> list[Part]:
     """Read the chunks that have no part yet."""
     started = monotonic()

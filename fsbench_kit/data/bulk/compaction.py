@@ -12,10 +12,10 @@ from fsbench_kit.data.bulk.storage import read_rows, write_rows
 from fsbench_kit.data.written import stamped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-MANY: Final = 16
-"""The number of small files in a partition from which on they are merged."""
+MANY: Final = 64
+"""The number of small files in a partition from which on they are merged. A query opens one in 0.2 ms."""
 SMALL: Final = 2**16
 """A file with fewer rows is small. Up to twice as many are in memory at once, which bytes would not limit."""
 
@@ -37,7 +37,7 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, stamp: str) -> Ite
     for path in paths:
         partitions[PurePath(path).parent].append(path)
     for partition, own in partitions.items():
-        sizes = {path: _rows(folder / path) for path in own}
+        sizes = dict(zip(own, _rows(folder / path for path in own), strict=True))
         small = [path for path in own if sizes[path] < SMALL]
         if len(small) < MANY:
             yield from own
@@ -49,9 +49,10 @@ def _of_frame(frame: str, paths: Sequence[str], folder: Path, stamp: str) -> Ite
             yield str(new)
 
 
-def _rows(path: Path) -> int:
-    rows: int = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-    return rows
+def _rows(paths: Iterable[Path]) -> Iterator[int]:
+    """Yield the number of rows in each file."""
+    for found in pl.collect_all([pl.scan_parquet(path, glob=False).select(pl.len()) for path in paths]):
+        yield found.item()
 
 
 def _lots(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:

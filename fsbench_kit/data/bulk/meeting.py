@@ -19,7 +19,7 @@ from fsbench_kit.model.schema import SCHEMAS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.data.bulk.workers import Each
+    from fsbench_kit.data.bulk.workers import Workers
 
 _PART: Final = "part"
 """The column with the number of the part that a run is in."""
@@ -32,7 +32,7 @@ def settle(
     chunks: Sequence[Chunk],
     names: Sequence[str],
     folder: Path,
-    each: Each,
+    each: Workers,
 ) -> list[Part]:
     """Make each run count once, with an id of its own.
 

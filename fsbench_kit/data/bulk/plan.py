@@ -25,13 +25,14 @@ from fsbench_kit.data.files import (
     kernel_filesystem,
 )
 from fsbench_kit.data.finding import Seen, of_report, read_before
+from fsbench_kit.data.garbage import less_garbage_collection
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats.fio_log.layout import LogName
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fsbench_kit.data.log import Log
 
@@ -73,8 +74,11 @@ class Chunk:
 
     def has_room_for(self, others: Iterable[Chunk]) -> bool:
         """Whether the others fit into this chunk as well."""
-        lots = [self, *others]
-        return sum(lot.files for lot in lots) <= FILES and sum(lot.size for lot in lots) <= BYTES
+        files, size = self.files, self.size
+        for lot in others:
+            files += lot.files
+            size += lot.size
+        return files <= FILES and size <= BYTES
 
     def count(self, path: str) -> None:
         """Add a file's size and modification stamp."""
@@ -117,8 +121,16 @@ class Plan:
     unread: list[Log]
 
     @classmethod
-    def of(cls, given: Iterable[Given], target: Path) -> Plan:
+    @less_garbage_collection
+    def of(cls, given: Iterable[Given], target: Path, expect: Callable[[int], None] = lambda _: None) -> Plan:
         """Plan the reading of the given paths, excluding the target folder.
+
+        Parameters
+        ----------
+        given, target
+            The paths, and the folder of the dataset.
+        expect
+            A function that is called with the number of chunks to be expected, as soon and as far as it is known.
 
         Raises
         ------
@@ -126,8 +138,10 @@ class Plan:
             If something other than a path was given.
         """
         paths, lots = [], []
-        search = _Search(target)
-        for item in flattened(*given):
+        items = list(flattened(*given))
+        search = _Search(target, expect)
+        search.has_found(len(items))
+        for item in items:
             if not isinstance(item, Path):
                 raise RequestError("only files and folders can be read in bulk", hint="Give paths.")
             if is_folder(target) and is_folder(item) and item.samefile(target):
@@ -140,10 +154,17 @@ class Plan:
 class _Search:
     """Finds what can be read in files and folders; each folder is searched once, even if it has several names."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, expect: Callable[[int], None]) -> None:
         self.unread: list[Log] = []
+        self._expect = expect
+        self._found = 0
         self._target = inode(target) if is_folder(target) else None
         self._seen: Seen = {}
+
+    def has_found(self, number: int) -> None:
+        """Count files that will be read."""
+        self._found += number
+        self._expect(self._found // FILES)
 
     def lots_at(self, path: Path) -> list[Chunk]:
         """Return the chunks at a given path."""
@@ -170,6 +191,7 @@ class _Search:
                 entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda e: e.name)
         except OSError:
             return [_alone(folder)]
+        self.has_found(len(entries))
         lots: list[Chunk] = []
         for entry in entries:
             lots += self._lots_of(entry)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fsbench_kit.data.processes import processes
 from fsbench_kit.data.sharing import shared
@@ -21,43 +20,63 @@ _AT_ONCE: Final = 64
 """The number of chunks handed to a given executor at once."""
 
 
-class Each(Protocol):
-    """A function that calls another for each of many arguments, and yields the number and result of each."""
-
-    def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]], /) -> Iterator[tuple[int, T]]:
-        """Yield the number and result of each call as it finishes."""
-
-
 @contextmanager
-def reader(executor: Executor | None, jobs: int | None, chunks: int) -> Iterator[Each]:
-    """Yield a function that works on chunks: in an executor, or in some processes, of which this one is one."""
-    others = min(chunks, jobs or len(os.sched_getaffinity(0))) - 1
+def workers(executor: Executor | None, jobs: int | None) -> Iterator[Workers]:
+    """Yield workers: those of an executor, or some processes, of which this one is one."""
+    others = (jobs or len(os.sched_getaffinity(0))) - 1
     if executor is not None:
-        yield partial(_elsewhere, executor, _AT_ONCE, is_here_too=False)
+        yield Workers(executor, _AT_ONCE, others=0)
     elif others:
         with processes(others, {"POLARS_MAX_THREADS": "1"}) as own:
-            yield partial(_elsewhere, own, 2 * others, is_here_too=True)
+            yield Workers(own, 2 * others, others=others)
     else:
-        yield _here
+        yield Workers(None, 0, others=0)
 
 
-def _here(work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
-    for number, arguments in enumerate(of):
-        yield number, work(*arguments)
+class Workers:
+    """Calls functions for each of many arguments.
+
+    Parameters
+    ----------
+    executor
+        Where they are called; if it is ``None``, in this process.
+    at_once
+        The number of calls handed to the executor at once.
+    others
+        The number of its processes, if they are this process's own, which then takes calls as well.
+    """
+
+    def __init__(self, executor: Executor | None, at_once: int, *, others: int) -> None:
+        self._executor = executor
+        self._at_once = at_once
+        self._others = others
+        self._started = 0
+
+    def prepare(self, calls: int) -> None:
+        """Start as many processes as there will be calls, because a process takes a second to start."""
+        while self._executor is not None and self._started < min(self._others, calls - 1):
+            self._executor.submit(_start)
+            self._started += 1
+
+    def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
+        """Yield the number and result of each call as it finishes."""
+        if self._executor is None:
+            for number, arguments in enumerate(of):
+                yield number, work(*arguments)
+            return
+        try:
+            yield from shared(self._executor, self._at_once, work, of, is_here_too=self._others > 0)
+        except BrokenExecutor as error:
+            raise InputError(
+                "a process ended unexpectedly while it was reading",
+                hint="Is there enough memory? Do the same again to continue where it stopped.",
+            ) from error
+
+    def end(self) -> None:
+        """End this process's own processes, which need memory."""
+        if self._executor is not None and self._others:
+            self._executor.shutdown()
 
 
-def _elsewhere(
-    executor: Executor,
-    at_once: int,
-    work: Callable[..., T],
-    of: Iterable[tuple[Any, ...]],
-    *,
-    is_here_too: bool,
-) -> Iterator[tuple[int, T]]:
-    try:
-        yield from shared(executor, at_once, work, of, is_here_too=is_here_too)
-    except BrokenExecutor as error:
-        raise InputError(
-            "a process ended unexpectedly while it was reading",
-            hint="Is there enough memory? Do the same again to continue where it stopped.",
-        ) from error
+def _start() -> None:
+    """Do nothing but be loaded, and with it what reads logs."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ _NO_CHANCE: Final = 10
 """The number of times at which an even number of requests must have ended to rule out chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogName:
+class LogName(NamedTuple):
     """The parts of a log file's name.
 
     Attributes
@@ -74,10 +73,9 @@ class LogName:
         >>> LogName.of("nightly_clat.2.log")
         LogName(prefix='nightly', kind='clat', job=2, rest='.log')
         """
-        matches = list(_NAME.finditer(name))
-        if not matches:
+        if _NAME.search(name) is None:
             return cls(prefix=name, kind=None, job=None, rest="")
-        last = matches[-1]
+        *_, last = _NAME.finditer(name)
         kind = next((kind for kind in get_args(Kind) if kind == last["kind"]), None)
         job = int(last["job"]) if last["job"] is not None else None
         return cls(prefix=name[: last.start()], kind=kind, job=job, rest=name[last.end() :])
