@@ -43,8 +43,6 @@ class Request:
     ----------
     paths
         The paths as given.
-    parts
-        The number of parts.
     names
         What file names mean.
     append
@@ -52,7 +50,6 @@ class Request:
     """
 
     paths: Sequence[str]
-    parts: int
     names: Sequence[str] = ()
     append: bool = False
 
@@ -224,7 +221,6 @@ def _version(path: Path) -> int:
 
 def _unfinished(folder: Path) -> InputError:
     work = folder / UNFINISHED
-    done = sum(1 for _ in work.glob(f"*{DONE}"))
     try:
         request = Request(**json.loads((work / REQUEST).read_bytes()))
         names = [word for name in request.names for word in ("--names", name)]
@@ -232,10 +228,7 @@ def _unfinished(folder: Path) -> InputError:
         command = shlex.join(["fsbench", "read", *request.paths, *names, "--to", str(folder), *append])
     except (OSError, ValueError, TypeError) as error:
         return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
-    return InputError(
-        f"the dataset is unfinished: {done} of {request.parts} parts are read; to go on, run {command}",
-        file=folder,
-    )
+    return InputError(f"the dataset is unfinished; to go on, run {command}", file=folder)
 
 
 def _scanned(name: str, files: list[Path]) -> pl.LazyFrame:

@@ -32,7 +32,7 @@ def within(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         monkeypatch.setattr(module, name, lambda *given: thresholds.append(gc.get_threshold()[0]) or work(*given))
 
     noting(reading, "found_at")
-    noting(plan, "_packed")
+    noting(plan, "_families")
     noting(batches, "read_file")
     return thresholds
 

@@ -27,7 +27,7 @@ from fsbench_kit.data.bulk.meeting import settle
 from fsbench_kit.data.bulk.parts import finished, frame_of, read_part, write_part
 from fsbench_kit.data.bulk.plan import Plan
 from fsbench_kit.data.bulk.progress import Reading
-from fsbench_kit.data.bulk.workers import workers
+from fsbench_kit.data.bulk.workers import workers_of
 from fsbench_kit.data.dataset import scan
 from fsbench_kit.data.files import check_executor, is_folder, path_given
 from fsbench_kit.data.log import log_with
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fsbench_kit.data.bulk.parts import Part
+    from fsbench_kit.data.bulk.plan import Entry
     from fsbench_kit.data.bulk.workers import Workers
     from fsbench_kit.data.dataset import LazyDataset
     from fsbench_kit.data.log import Log
@@ -121,12 +122,12 @@ def ingest(
     if jobs is not None and jobs not in range(1, 2**16):
         raise RequestError(f"{jobs!r} is not a number of processes", hint="Give jobs=2, or leave it out.")
     templates = [str(template) for template in templates_of(names)]
-    with workers(executor, jobs) as each:
+    with workers_of(executor, jobs) as each:
         plan = Plan.of(given, folder, each.prepare)
         if not plan.paths:
             raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
         with _alone_in(folder, wait=append) as work:
-            write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
+            write_request(Request(plan.paths, templates, append), folder)
             read = _read(plan, templates, work, each, progress or (lambda _: None))
             parts = settle(read, plan.chunks, templates, work, each)
             each.end()
@@ -195,21 +196,32 @@ def _read(
 ) -> list[Part]:
     """Read the chunks that have no part yet."""
     started = monotonic()
-    keys = [chunk.key(names) for chunk in plan.chunks]
-    parts = [finished(key, work) for key in keys]
-    files = sum(chunk.files for chunk in plan.chunks)
-    read = before = sum(chunk.files for chunk, part in zip(plan.chunks, parts, strict=True) if part)
-    missing = [number for number, part in enumerate(parts) if part is None]
-    chunks = [plan.chunks[number] for number in missing]
-    progress(Reading(files, read, before, 0.0))
-    arguments = (
-        (keys[number], f"{number:06}-{keys[number][:8]}", chunk.entries, names, work)
-        for number, chunk in zip(missing, chunks, strict=True)
-    )
-    for number, part in each(read_part, arguments):
+    parts: list[Part | None] = []
+    missing: list[int] = []
+    read = before = 0
+
+    def say() -> None:
+        progress(Reading(plan.files, read, before, monotonic() - started))
+
+    def arguments() -> Iterator[tuple[str, str, Sequence[Entry], Sequence[str], Path]]:
+        nonlocal read, before
+        for number, chunk in enumerate(plan.next_chunks()):
+            key = chunk.key(names)
+            parts.append(part := finished(key, work))
+            if part is not None:
+                read, before = read + chunk.files, before + chunk.files
+                continue
+            if not missing:
+                say()
+            missing.append(number)
+            yield key, f"{number:06}-{key[:8]}", chunk.entries, names, work
+
+    for number, part in each(read_part, arguments()):
         parts[missing[number]] = part
-        read += chunks[number].files
-        progress(Reading(files, read, before, monotonic() - started))
+        read += plan.chunks[missing[number]].files
+        say()
+    if not missing:
+        say()
     return [part for part in parts if part is not None]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import deque
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -56,37 +57,48 @@ class Chunk:
     ----------
     entries
         Its entries, in reading order.
-    files, size
-        The number of files and of bytes.
+    files
+        The number of files.
+    size
+        The number of bytes, known once it is measured.
     """
 
     entries: list[Entry] = field(default_factory=list)
     files: int = 0
     size: int = 0
     _stamp: int = 0
+    _is_measured: bool = True
 
     def take(self, other: Chunk) -> None:
         """Add the content of another chunk."""
+        if self._is_measured != other._is_measured:
+            self.measured()
+            other.measured()
         self.entries += other.entries
         self.files += other.files
         self.size += other.size
         self._stamp ^= other._stamp
 
-    def has_room_for(self, others: Iterable[Chunk]) -> bool:
-        """Whether the others fit into this chunk as well."""
-        files, size = self.files, self.size
-        for lot in others:
-            files += lot.files
-            size += lot.size
-        return files <= FILES and size <= BYTES
+    def has_room_for(self, others: Sequence[Chunk]) -> bool:
+        """Whether the others fit into this chunk as well. Those of too many files need not be measured."""
+        if self.files + sum(lot.files for lot in others) > FILES:
+            return False
+        return self.size + sum(lot.measured().size for lot in others) <= BYTES
 
-    def count(self, path: str) -> None:
-        """Add a file's size and modification stamp."""
+    def measured(self) -> Chunk:
+        """Look at its files, unless that was done before, and return it."""
+        if not self._is_measured:
+            self._is_measured = True
+            for entry in self.entries:
+                self.measure(entry.path)
+        return self
+
+    def measure(self, path: str) -> None:
+        """Add the size and modification stamp of one of its files."""
         try:
             found = os.stat(path)  # noqa: PTH116  # one of thousands
         except OSError:
             return  # reading it reports the error
-        self.files += 1
         self.size += found.st_size
         stamp = f"{path}\0{found.st_ino} {found.st_size} {found.st_mtime_ns}"
         self._stamp ^= int.from_bytes(_digest(stamp), "big")
@@ -110,15 +122,19 @@ class Plan:
     ----------
     paths
         The given paths, with patterns replaced by their matches.
-    chunks
-        The chunks, in order.
+    files
+        The number of files to be read.
     unread
         Diagnostics of folders that are not read: those met before under another name, and reports.
+    chunks
+        The chunks that `next_chunks` has yielded.
     """
 
     paths: list[str]
-    chunks: list[Chunk]
+    files: int
     unread: list[Log]
+    _lots: deque[Chunk]
+    chunks: list[Chunk] = field(default_factory=list)
 
     @classmethod
     @less_garbage_collection
@@ -148,7 +164,14 @@ class Plan:
                 raise RequestError("a dataset cannot be read into itself", file=item, hint="Give its logs.")
             paths.append(str(item))
             lots += search.lots_at(item)
-        return cls(paths, list(_packed(_families(lots))), search.unread)
+        families = deque(_families(lots))
+        return cls(paths, sum(lot.files for lot in families), search.unread, families)
+
+    def next_chunks(self) -> Iterator[Chunk]:
+        """Yield the chunks in order. Their files are only looked at now, while others can already read."""
+        for chunk in _packed(self._lots):
+            self.chunks.append(chunk)
+            yield chunk
 
 
 class _Search:
@@ -220,20 +243,21 @@ class _Search:
 
 def _alone(path: Path, *, named: bool = False) -> Chunk:
     """Return a chunk of one file, or of a folder with everything in it."""
+    if not os.path.lexists(path):
+        return Chunk([Entry(str(path), named)])  # reading it reports the error
     if not is_folder(path) or kernel_filesystem(path) is not None:
         return _file(str(path), named=named)
     chunk = Chunk([Entry(str(path), named)])
     for folder, _, names in os.walk(path):
+        chunk.files += len(names)
         for name in sorted(names):
-            chunk.count(f"{folder}/{name}")
+            chunk.measure(f"{folder}/{name}")
     return chunk
 
 
 def _file(path: str, *, named: bool = False) -> Chunk:
     """Return a chunk of one file, or of a folder without what is in it."""
-    chunk = Chunk([Entry(path, named)])
-    chunk.count(path)
-    return chunk
+    return Chunk([Entry(path, named)], files=1, _is_measured=False)
 
 
 _ENDINGS: Final = re.compile(r"(?:\.[A-Za-z]\w*)+$")
@@ -258,10 +282,11 @@ def _families(lots: list[Chunk]) -> Iterable[Chunk]:
     return families.values()
 
 
-def _packed(lots: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Combine chunks as long as they fit."""
+def _packed(lots: deque[Chunk]) -> Iterator[Chunk]:
+    """Combine chunks as long as they fit, taking them out of memory."""
     chunk = Chunk()
-    for lot in lots:
+    while lots:
+        lot = lots.popleft()
         if chunk.entries and not chunk.has_room_for([lot]):
             yield chunk
             chunk = Chunk()

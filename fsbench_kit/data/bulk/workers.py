@@ -21,7 +21,7 @@ _AT_ONCE: Final = 64
 
 
 @contextmanager
-def workers(executor: Executor | None, jobs: int | None) -> Iterator[Workers]:
+def workers_of(executor: Executor | None, jobs: int | None) -> Iterator[Workers]:
     """Yield workers: those of an executor, or some processes, of which this one is one."""
     others = (jobs or len(os.sched_getaffinity(0))) - 1
     if executor is not None:
