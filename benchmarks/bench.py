@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 HISTORY: Final = Path(__file__).parent / "history.jsonl"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
-ENOUGH: Final = 60
+ENOUGH: Final = 120
 """A row that took so many seconds is not repeated."""
 BRIEF: Final = 6.0
 OFTEN: Final = 20

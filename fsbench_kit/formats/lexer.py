@@ -96,12 +96,17 @@ class Token:
         )
 
 
-class _Phrase(NamedTuple):
+class _Phrase:
     """The regular expression of a phrase, and literals of its matches: one of some words, and another one."""
 
-    pattern: re.Pattern[str]
-    words: tuple[str, ...]
-    other: str
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+        self.words, *others = literals(expression) or [()]
+        self._other = next((each[0] for each in others if len(each) == 1), "")
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(self._expression, re.MULTILINE)  # takes a millisecond, and few logs need all of them
 
     def search(
         self, chars: str, position: int, limit: int, places: Mapping[str, list[int]] | None = None
@@ -111,17 +116,17 @@ class _Phrase(NamedTuple):
         Only the surroundings of the words are searched: finding words is far cheaper than matching.
         """
         if not self.words:
-            return self.pattern.search(chars, position, limit)
+            return self._pattern.search(chars, position, limit)
         at, reach = self._next_word(chars, position, limit, places), 2 * _LENGTH
         while at is not None:
             first, last = max(position, at - _REACH), min(at + reach, limit)
-            has_other = chars.find(self.other, first, last) >= 0
-            match = self.pattern.search(chars, first, last) if has_other else None
+            has_other = chars.find(self._other, first, last) >= 0
+            match = self._pattern.search(chars, first, last) if has_other else None
             if last == limit or (match is not None and match.end() <= last - _LENGTH):
                 return match
             position = max(first, last - _LENGTH)
             if match is not None:  # it may be cut off, or not be the first one
-                return self.pattern.search(chars, min(position, match.start()), limit)
+                return self._pattern.search(chars, min(position, match.start()), limit)
             at = self._next_word(chars, position, limit, places)
             reach = 2 * reach if at is not None and at < last else 2 * _LENGTH
         return None
@@ -138,12 +143,6 @@ class _Phrase(NamedTuple):
         return min((at for at in found if 0 <= at < limit), default=None)
 
 
-def _phrase(pattern: str) -> _Phrase:
-    words, *others = literals(pattern) or [()]
-    other = next((each[0] for each in others if len(each) == 1), "")
-    return _Phrase(re.compile(pattern, re.MULTILINE), words, other)
-
-
 class Lexer:
     r"""Finds phrases in a text.
 
@@ -158,11 +157,11 @@ class Lexer:
     def __init__(self, **phrases: str) -> None:
         self._given = phrases
 
-    # Expressions are compiled when first used: most processes read logs of one format.
+    # Analysed when first used: most processes read logs of one format.
 
     @cached_property
     def _phrases(self) -> dict[str, _Phrase]:
-        return {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in self._given.items()}
+        return {name: _Phrase(pattern.replace(" ", r"\s*+")) for name, pattern in self._given.items()}
 
     @cached_property
     def _literals(self) -> set[str]:

@@ -194,6 +194,13 @@ def test_a_phrase_is_found_whatever_is_literal_in_it(pattern: str) -> None:
     assert [_stretch(token) for token in tokens if token.name == "phrase"] == found
 
 
+def test_only_phrases_whose_words_occur_are_compiled() -> None:
+    lexer = Lexer(rate=r"rate: \d+", time=r"time: (\d+")  # the second one is not valid
+    assert [token.name for token in lexer.tokens(Text("rate: 12"))] == ["rate"]
+    with pytest.raises(re.error):
+        list(lexer.tokens(Text("rate: 12 time: 5")))
+
+
 def test_a_text_is_searched_for_a_phrase_around_its_words_alone() -> None:
     searched = 0
 
@@ -204,7 +211,7 @@ def test_a_text_is_searched_for_a_phrase_around_its_words_alone() -> None:
             return re.compile(r"\w+ rate: \d+").search(chars, start, end)
 
     lexer = Lexer(rate=r"\w+ rate: \d+")
-    lexer._phrases["rate"] = lexer._phrases["rate"]._replace(pattern=Counting())  # type: ignore[arg-type]
+    lexer._phrases["rate"]._pattern = Counting()  # type: ignore[assignment]
     prose = "Of this and that much can be said. " * 3_000
     tokens = list(lexer.tokens(Text(f"{prose} the rate: 12 {prose} at this rate: none {prose}")))
     assert [_stretch(token) for token in tokens if token.name == "rate"] == ["the rate: 12"]
