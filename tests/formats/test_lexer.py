@@ -1,6 +1,7 @@
 """The lexer gives every character to a phrase or to what is unread, and nothing to both."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -144,13 +145,13 @@ def test_many_phrases_take_time_in_proportion() -> None:
     searches = 0
 
     class Counting:
-        def __init__(self, pattern: re.Pattern[str]) -> None:
-            self.pattern = pattern
+        def __init__(self, phrase: Any) -> None:
+            self.phrase = phrase
 
-        def search(self, *where: object) -> re.Match[str] | None:
+        def search(self, *where: object) -> Any:
             nonlocal searches
             searches += 1
-            return self.pattern.search(*where)  # type: ignore[arg-type]
+            return self.phrase.search(*where)
 
     lexer = Lexer(a=r"a", b=r"b", never=r"c")
     lexer._phrases = {name: Counting(p) for name, p in lexer._phrases.items()}  # type: ignore[misc]
