@@ -317,19 +317,42 @@ def test_while_files_are_merged_no_process_holds_memory_to_read(
     assert at_work == [1, 0]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_as_many_processes_read_as_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+@pytest.mark.parametrize(
+    ("logs", "jobs", "expected"), [(8, 1, [0, 0]), (8, 2, [1, 1]), (8, 3, [2, 2]), (3, 3, [0, 1])]
+)
+def test_processes_start_while_chunks_are_planned_as_many_as_asked_for_and_of_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logs: int, jobs: int, expected: list[int]
+) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
     of_others = {*active_children()}
     at_work: list[int] = []
-    read = bulk._read
-    monkeypatch.setattr(
-        bulk, "_read", lambda *given: (read(*given), at_work.append(len({*active_children()} - of_others)))[0]
-    )
-    _time_logs(tmp_path / "logs", 8)
+    find, read = plan._families, bulk._read
+
+    def count() -> None:
+        at_work.append(len({*active_children()} - of_others))
+
+    monkeypatch.setattr(plan, "_families", lambda *given: (find(*given), count())[0])
+    monkeypatch.setattr(bulk, "_read", lambda *given: (read(*given), count())[0])
+    _time_logs(tmp_path / "logs", logs)
     done = fsbench("read", tmp_path / "logs", "--to", tmp_path / "frames", "--jobs", str(jobs))
-    assert (done.returncode, at_work) == (0, [jobs - 1])  # with this process
-    assert fsb.scan(tmp_path / "frames").runs.collect().height == 8
+    assert (done.returncode, at_work) == (0, expected)  # with this process
+    assert fsb.scan(tmp_path / "frames").runs.collect().height == logs
+
+
+def test_planning_that_fails_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    of_others = {*active_children()}
+    _time_logs(tmp_path / "logs", 8)
+
+    def interrupted(_: object) -> None:
+        assert {*active_children()} > of_others
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plan, "_families", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fsb.ingest(tmp_path / "logs", to=tmp_path / "frames", jobs=2)
+    assert {*active_children()} == of_others
+    assert not (tmp_path / "frames").exists()
 
 
 def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:

@@ -154,10 +154,8 @@ class Plan:
             If something other than a path was given.
         """
         paths, lots = [], []
-        items = list(flattened(*given))
         search = _Search(target, expect)
-        search.has_found(len(items))
-        for item in items:
+        for item in flattened(*given):
             if not isinstance(item, Path):
                 raise RequestError("only files and folders can be read in bulk", hint="Give paths.")
             if is_folder(target) and is_folder(item) and item.samefile(target):
@@ -184,18 +182,19 @@ class _Search:
         self._target = inode(target) if is_folder(target) else None
         self._seen: Seen = {}
 
-    def has_found(self, number: int) -> None:
-        """Count files that will be read."""
-        self._found += number
-        self._expect(self._found // FILES)
-
     def lots_at(self, path: Path) -> list[Chunk]:
         """Return the chunks at a given path."""
         if not is_folder(path) or path.resolve() == Path(path.resolve().anchor):
+            self._count(1)
             return [_alone(path, named=True)]
         if self._is_seen(path):
             return []
         return self._lots_in(path) or [_alone(path, named=True)]
+
+    def _count(self, found: int) -> None:
+        """Count what was found, to tell how many chunks to expect."""
+        self._found += found
+        self._expect(self._found // FILES)
 
     def _is_seen(self, folder: Path) -> bool:
         before = read_before(folder, self._seen)
@@ -214,7 +213,7 @@ class _Search:
                 entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda e: e.name)
         except OSError:
             return [_alone(folder)]
-        self.has_found(len(entries))
+        self._count(len(entries))
         lots: list[Chunk] = []
         for entry in entries:
             lots += self._lots_of(entry)

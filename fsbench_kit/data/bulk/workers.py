@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fsbench_kit.data.processes import processes
@@ -55,7 +55,8 @@ class Workers:
     def prepare(self, calls: int) -> None:
         """Start as many processes as there will be calls, because a process takes a second to start."""
         while self._executor is not None and self._started < min(self._others, calls - 1):
-            self._executor.submit(_start)
+            with suppress(BrokenExecutor):  # which the first call reports
+                self._executor.submit(_start)
             self._started += 1
 
     def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
@@ -79,4 +80,4 @@ class Workers:
 
 
 def _start() -> None:
-    """Do nothing but be loaded, and with it what reads logs."""
+    """Do nothing. The process that is told to call this imports everything that reads logs."""
