@@ -177,7 +177,7 @@ def circumstances() -> Result:
 
 def markdown(results: list[Result]) -> str:
     """Return the results as a table."""
-    lines = ["| work | baseline | ratio | ceiling | peak memory | |", "|---|---|---|---|---|---|"]
+    lines = ["| work | baseline | ratio | ceiling | peak memory | | commit |", "|---|---|---|---|---|---|---|"]
     for item in results:
         mark = {True: "✓", False: "✗", None: ""}[passes(item)]
         ceiling = "" if item["ceiling"] is None else f"{item['ceiling']:g}"
@@ -187,8 +187,16 @@ def markdown(results: list[Result]) -> str:
             found = f"{item['ratio']:.3g}"
         else:
             memory, found, mark = "", "", item.get("skipped") or item["failed"]
-        lines.append(f"| {item['work']} | {item['baseline']} | {found} | {ceiling} | {memory} | {mark} |")
+        cells = (item["work"], item["baseline"], found, ceiling, memory, mark, item["commit"])
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def latest(share: float) -> list[Result]:
+    """Return the last measurement of each row with a share of its files."""
+    lines = map(json.loads, HISTORY.read_text().splitlines())
+    found = {item["row"]: item for item in lines if item["share"] == share}
+    return [found[row.name] for row in ROWS if row.name in found]
 
 
 def page(results: list[Result], where: Result) -> str:
@@ -209,8 +217,7 @@ some look like copies of others. Memory is what the work needs at its peak, in a
 the process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
 
 {markdown(results)}
-Measured on {where["date"][:10]} at commit {where["commit"]}, with {100 * where["share"]:.0f} % of the files:
-{versions}.
+Last measured on {where["date"][:10]}, with {100 * where["share"]:.0f} % of the files: {versions}.
 `make bench` measures anew, and appends to `benchmarks/history.jsonl`, which `benchmarks/history.ipynb` draws. Its
 rows stand in `benchmarks/rows.py`.
 """
@@ -229,19 +236,17 @@ def main() -> None:
     names = [row.name for row in ROWS if not options.rows or row.name in options.rows]
     if unknown := set(options.rows) - set(names):
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
-    if options.write and options.rows:
-        parser.error("--write needs all rows")
     share = QUICK if options.quick else LARGE if options.large else 1.0
     where = circumstances() | {"share": share}
     results = []
     for name in names:
-        results.append(measure(name, share, options.repeats))
+        results.append(where | measure(name, share, options.repeats))
         print(f"{name}: {results[-1].get('ratio', 'not measured')}", file=sys.stderr, flush=True)
     print(markdown(results), end="")
     if options.write:
         with HISTORY.open("a") as file:
-            file.writelines(json.dumps(where | item) + "\n" for item in results)
-        PAGE.write_text(page(results, where))
+            file.writelines(json.dumps(item) + "\n" for item in results)
+        PAGE.write_text(page(latest(share), where))
 
 
 if __name__ == "__main__":

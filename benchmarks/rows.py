@@ -264,7 +264,7 @@ def again_after_a_change(inputs: Inputs) -> Sides:
 
 
 @row("two processes, 100,000 mixed logs in bulk", "one", 0.6, clock="wall", memory=of_400_mb)
-def two_processes(inputs: Inputs) -> Sides:
+def bulk_in_two_processes(inputs: Inputs) -> Sides:
     if inputs.share == QUICK:
         raise NotHereError("so few files take less time than a process to start")
     folder = inputs.logs(MIXED, 100_000, change=another_run)
@@ -275,7 +275,7 @@ def two_processes(inputs: Inputs) -> Sides:
 
 
 @row("two processes, 20,000 mixed logs in memory", "one", None, clock="wall")
-def two_processes_in_memory(inputs: Inputs) -> Sides:
+def two_processes(inputs: Inputs) -> Sides:
     if inputs.share == QUICK:
         raise NotHereError("so few files are read by one process alone")
     folder = inputs.logs(MIXED, 20_000, change=another_run)

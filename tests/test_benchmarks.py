@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from benchmarks import scan
+from benchmarks import bench, scan
 from benchmarks.bench import Peak
 from benchmarks.fio_json import another_document
 from benchmarks.inputs import BONNIE, FIO_TEXT, IOZONE_WITH_CPU, SYSBENCH, json_plus
+from benchmarks.rows import ROWS
 from benchmarks.runs import another_run
 
 
@@ -49,13 +50,29 @@ def test_memory_that_a_fork_shares_counts_once() -> None:
     assert len(content) <= peak.bytes < 1.6 * len(content)
 
 
+def test_the_page_has_the_last_measurement_of_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = ROWS[0].name, ROWS[1].name
+    lines = [
+        {"row": second, "share": 1.0, "ratio": 1},
+        {"row": first, "share": 1.0, "ratio": 2},
+        {"row": second, "share": 1.0, "ratio": 3},
+        {"row": second, "share": 0.1, "ratio": 4},
+        {"row": "no longer measured", "share": 1.0, "ratio": 5},
+    ]
+    history = tmp_path / "history.jsonl"
+    history.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    monkeypatch.setattr(bench, "HISTORY", history)
+    assert [(item["row"], item["ratio"]) for item in bench.latest(1.0)] == [(first, 2), (second, 3)]
+
+
 @pytest.mark.slow
 def test_the_history_of_benchmarks_is_drawn(root: Path, tmp_path: Path) -> None:
     row = {"row": "read", "work": "reading", "date": "2026-01-01T00:00:00+00:00", "commit": "abc", "machine": "m"}
     rows = [
         row | {"ratio": 3.5, "ceiling": 2},
         row | {"ratio": 1.5, "ceiling": 2, "date": "2026-01-02T00:00:00+00:00", "work": "reading in columns"},
-        row | {"row": "other", "ratio": 1.5, "ceiling": None},
+        row | {"row": "other", "ratio": 1.5, "ceiling": 3},
+        row | {"row": "other", "ratio": 1.5, "ceiling": None, "date": "2026-01-02T00:00:00+00:00"},
         row | {"row": "absent", "skipped": "not here", "ceiling": 1},
     ]
     (tmp_path / "history.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
