@@ -192,10 +192,11 @@ def markdown(results: list[Result]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latest(share: float) -> list[Result]:
-    """Return the last measurement of each row with a share of its files."""
+def latest(where: Result) -> list[Result]:
+    """Return the last measurement of each row in such circumstances, at any commit."""
+    alike = [name for name in where if name not in {"date", "commit"}]
     lines = map(json.loads, HISTORY.read_text().splitlines())
-    found = {item["row"]: item for item in lines if item["share"] == share}
+    found = {item["row"]: item for item in lines if all(item.get(name) == where[name] for name in alike)}
     return [found[row.name] for row in ROWS if row.name in found]
 
 
@@ -246,7 +247,7 @@ def main() -> None:
     if options.write:
         with HISTORY.open("a") as file:
             file.writelines(json.dumps(item) + "\n" for item in results)
-        PAGE.write_text(page(latest(share), where))
+        PAGE.write_text(page(latest(where), where))
 
 
 if __name__ == "__main__":

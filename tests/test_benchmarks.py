@@ -52,17 +52,19 @@ def test_memory_that_a_fork_shares_counts_once() -> None:
 
 def test_the_page_has_the_last_measurement_of_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = ROWS[0].name, ROWS[1].name
+    here = {"share": 1.0, "machine": "one", "date": "2026-01-01", "commit": "abc"}
     lines = [
-        {"row": second, "share": 1.0, "ratio": 1},
-        {"row": first, "share": 1.0, "ratio": 2},
-        {"row": second, "share": 1.0, "ratio": 3},
-        {"row": second, "share": 0.1, "ratio": 4},
-        {"row": "no longer measured", "share": 1.0, "ratio": 5},
+        here | {"row": second, "ratio": 1},
+        here | {"row": first, "ratio": 2, "commit": "def"},
+        here | {"row": second, "ratio": 3, "date": "2026-01-02"},
+        here | {"row": second, "ratio": 4, "share": 0.1},
+        here | {"row": second, "ratio": 5, "machine": "other"},
+        here | {"row": "no longer measured", "ratio": 6},
     ]
     history = tmp_path / "history.jsonl"
     history.write_text("".join(json.dumps(line) + "\n" for line in lines))
     monkeypatch.setattr(bench, "HISTORY", history)
-    assert [(item["row"], item["ratio"]) for item in bench.latest(1.0)] == [(first, 2), (second, 3)]
+    assert [(item["row"], item["ratio"]) for item in bench.latest(here)] == [(first, 2), (second, 3)]
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from fsbench_kit.data.garbage import less_garbage_collection
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
+from fsbench_kit.data.written import is_written
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
 
@@ -207,6 +208,9 @@ def _instead(diagnostics: pl.DataFrame) -> str | None:
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
     absent = [path for path in diagnostics.filter(code="UNREADABLE")["source"] if not os.path.lexists(path)]
     if absent and len(absent) == diagnostics.height:
+        return None
+    sources = diagnostics["source"].to_list()
+    if sources and all(is_written(Path(source)) for source in sources):  # the messages say what to do
         return None
     return f"Give files that hold logs of {known_logs()}, or folders with such."
 

@@ -43,6 +43,8 @@ class Request:
     ----------
     paths
         The paths as given.
+    files
+        The number of files at these paths.
     names
         What file names mean.
     append
@@ -50,6 +52,7 @@ class Request:
     """
 
     paths: Sequence[str]
+    files: int
     names: Sequence[str] = ()
     append: bool = False
 
@@ -225,10 +228,14 @@ def _unfinished(folder: Path) -> InputError:
         request = Request(**json.loads((work / REQUEST).read_bytes()))
         names = [word for name in request.names for word in ("--names", name)]
         append = ["--append"] if request.append else []
+        read = sum(json.loads(path.read_bytes())["read"] for path in work.glob(f"*{DONE}"))
         command = shlex.join(["fsbench", "read", *request.paths, *names, "--to", str(folder), *append])
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
-    return InputError(f"the dataset is unfinished; to go on, run {command}", file=folder)
+    return InputError(
+        f"the dataset is unfinished: {read:,} of {request.files:,} files are read; to go on, run {command}",
+        file=folder,
+    )
 
 
 def _scanned(name: str, files: list[Path]) -> pl.LazyFrame:

@@ -139,7 +139,7 @@ def test_a_part_interrupted_while_it_is_marked_is_not_done(
     monkeypatch.setattr(os, "fsync", stopping)
     with pytest.raises(KeyboardInterrupt):
         fsb.ingest(logs, to=frames, executor=executor)
-    with pytest.raises(InputError, match="is unfinished; to go on, run fsbench read"):
+    with pytest.raises(InputError, match="unfinished: 0 of 8 files are read; to go on"):
         fsb.read(frames)
     assert any(path.is_file() for path in frames.glob("unfinished/**/*.done*"))  # it had begun
 
@@ -153,7 +153,8 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     for door in (fsb.read, fsb.scan):
         with pytest.raises(InputError) as caught:
             door(frames)
-        assert "is unfinished; to go on, run fsbench read" in str(caught.value)
+        assert "unfinished: 4 of 8 files are read; to go on" in str(caught.value)
+        assert "Give files" not in str(caught.value)
         assert f"fsbench read {logs} --to '{frames}'" in str(caught.value)
     (logs / "00001.txt").write_text(_time_log(100))  # what was changed is read again, and what was not is not
     again = _Stopping()
@@ -161,7 +162,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     said: list[tuple[int, int]] = []
     fsb.ingest(logs, to=frames, executor=again, progress=lambda now: said.append((now.read, now.before)))
     assert again.submitted == 3 + 3
-    assert said == [(0, 0), (4, 2), (6, 2), (8, 2)]  # what was read before is found on the way
+    assert said == [(2, 2), (4, 2), (6, 2), (8, 2)]
     _same(fsb.read(frames), fsb.read(logs))
     assert not (frames / "unfinished").exists()
 
@@ -235,6 +236,21 @@ def test_nights_are_appended_and_their_files_made_few(
     again = fsb.read(history)
     assert again.diagnostics.filter(code="SAME_RUN").height == 2
     _same(replace(again, diagnostics=whole.diagnostics), whole)
+
+
+def test_small_files_are_merged_into_files_of_at_most_twice_their_size(
+    monkeypatch: pytest.MonkeyPatch, executor: Executor, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compaction, "MANY", 2)
+    monkeypatch.setattr(compaction, "SMALL", 3)
+    _time_logs(tmp_path / "logs", 18)  # two in a file
+    fsb.ingest(tmp_path / "logs", to=tmp_path / "frames", executor=executor)
+    files = {path: pl.read_parquet(path).height for path in (tmp_path / "frames" / "runs").rglob("*.parquet")}
+    assert sorted(files.values()) == [6, 6, 6]
+    assert all("compacted" in path.name for path in files)
+    large = list((tmp_path / "frames" / "measurements").rglob("*.parquet"))
+    assert len(large) == 9  # six rows in each
+    assert not any("compacted" in path.name for path in large)
 
 
 def test_each_study_has_files_of_its_own(published: Path, tmp_path: Path) -> None:
@@ -339,6 +355,35 @@ def test_processes_start_while_chunks_are_planned_as_many_as_asked_for_and_of_us
     assert fsb.scan(tmp_path / "frames").runs.collect().height == logs
 
 
+def test_processes_start_for_files_that_are_given_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    _time_logs(tmp_path / "logs", 8)
+    expected: list[int] = []
+    plan.Plan.of(sorted((tmp_path / "logs").iterdir()), tmp_path / "frames", expected.append)
+    assert expected == [0, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_a_change_is_seen_in_files_that_are_read_with_a_folder_of_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "FILES", 2)
+    _time_logs(logs := tmp_path / "logs", 8)
+    (logs / "00003").mkdir()
+    (logs / "00003" / "run.json").write_text("{}")
+
+    def keys() -> list[str]:
+        return [chunk.key([]) for chunk in plan.Plan.of([logs], tmp_path / "frames").next_chunks()]
+
+    before = keys()
+    for name in ("00003.txt", "00003/run.json"):
+        (logs / name).write_text(f"other content of {name}")
+        after = keys()
+        assert [one == other for one, other in zip(before, after, strict=True)].count(False) == 1, name
+        before = after
+
+
 def test_planning_that_fails_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
     of_others = {*active_children()}
@@ -370,7 +415,7 @@ def test_a_first_night_whose_reading_was_interrupted_is_appended_by_the_same_com
     first, second = _nights(tmp_path, 2)
     history = tmp_path / "history"
     (history / "unfinished").mkdir(parents=True)
-    write_request(Request([str(first)], append=True), history)
+    write_request(Request([str(first)], 1, append=True), history)
     assert "--append" in (unfinished := fsbench("read", history)).stderr
     assert unfinished.returncode == 2
     for night in (first, second):

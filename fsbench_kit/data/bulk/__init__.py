@@ -35,6 +35,7 @@ from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
 from fsbench_kit.data.tabular import writing
 from fsbench_kit.data.written import (
+    DONE,
     UNFINISHED,
     Request,
     is_whole,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fsbench_kit.data.bulk.parts import Part
-    from fsbench_kit.data.bulk.plan import Entry
+    from fsbench_kit.data.bulk.plan import Chunk
     from fsbench_kit.data.bulk.workers import Workers
     from fsbench_kit.data.dataset import LazyDataset
     from fsbench_kit.data.log import Log
@@ -127,7 +128,7 @@ def ingest(
         if not plan.paths:
             raise no_run(pl.DataFrame(schema=SCHEMAS["diagnostics"]))
         with _alone_in(folder, wait=append) as work:
-            write_request(Request(plan.paths, templates, append), folder)
+            write_request(Request(plan.paths, plan.files, templates, append), folder)
             read = _read(plan, templates, work, each, progress or (lambda _: None))
             parts = settle(read, plan.chunks, templates, work, each)
             each.end()
@@ -203,24 +204,24 @@ def _read(
     def say() -> None:
         progress(Reading(plan.files, read, before, monotonic() - started))
 
-    def arguments() -> Iterator[tuple[str, str, Sequence[Entry], Sequence[str], Path]]:
+    def missing_chunks() -> Iterator[tuple[str, str, Chunk, Sequence[str], Path]]:
         nonlocal read, before
         for number, chunk in enumerate(plan.next_chunks()):
             key = chunk.key(names)
             parts.append(part := finished(key, work))
-            if part is not None:
+            if part is None:
+                missing.append(number)
+                yield key, f"{number:06}-{key[:8]}", chunk, names, work
+            else:
                 read, before = read + chunk.files, before + chunk.files
-                continue
-            if not missing:
-                say()
-            missing.append(number)
-            yield key, f"{number:06}-{key[:8]}", chunk.entries, names, work
 
-    for number, part in each(read_part, arguments()):
+    given: Iterable[tuple[str, str, Chunk, Sequence[str], Path]] = missing_chunks()
+    if any(work.glob(f"*{DONE}")):
+        given = list(given)  # looks for all that was read before, so that it can be told at once
+    say()
+    for number, part in each(read_part, given):
         parts[missing[number]] = part
-        read += plan.chunks[missing[number]].files
-        say()
-    if not missing:
+        read += part.read
         say()
     return [part for part in parts if part is not None]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from fsbench_kit.data.bulk.plan import Entry
+    from fsbench_kit.data.bulk.plan import Chunk, Entry
     from fsbench_kit.data.dataset import Dataset
 
 NO_STUDY: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -40,26 +40,29 @@ class Part:
         The number of its runs.
     files
         The files of each frame, relative to the dataset's folder; none if a frame has no rows.
+    read
+        The number of files that were read for it.
     """
 
     name: str
     runs: int
     files: Mapping[str, Sequence[str]]
+    read: int = 0
 
 
-def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str], folder: Path) -> Part:
+def read_part(key: str, name: str, chunk: Chunk, names: Sequence[str], folder: Path) -> Part:
     """Read a chunk and write its part into a folder; mark it as done at the very end.
 
     Parameters
     ----------
-    key, entries
-        The key and the entries of the chunk.
+    key, chunk
+        The chunk and its key.
     name
         The name of the part's files.
     names
         What the names of logs mean.
     """
-    part = write_part(read_chunk(entries, names), name, folder)
+    part = replace(write_part(read_chunk(chunk.entries, names), name, folder), read=chunk.files)
     write_json(folder / f"{key}{DONE}", asdict(part))
     return part
 
