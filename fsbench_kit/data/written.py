@@ -233,7 +233,7 @@ def _unfinished(folder: Path) -> InputError:
     except (OSError, ValueError, LookupError, TypeError) as error:
         return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
     return InputError(
-        f"the dataset is unfinished: {read:,} of {request.files:,} files are read; to go on, run {command}",
+        f"the dataset is unfinished: {read:,} of {request.files:,} files were read; to continue, run {command}",
         file=folder,
     )
 

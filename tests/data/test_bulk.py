@@ -139,7 +139,7 @@ def test_a_part_interrupted_while_it_is_marked_is_not_done(
     monkeypatch.setattr(os, "fsync", stopping)
     with pytest.raises(KeyboardInterrupt):
         fsb.ingest(logs, to=frames, executor=executor)
-    with pytest.raises(InputError, match="unfinished: 0 of 8 files are read; to go on"):
+    with pytest.raises(InputError, match="unfinished: 0 of 8 files were read; to continue, run"):
         fsb.read(frames)
     assert any(path.is_file() for path in frames.glob("unfinished/**/*.done*"))  # it had begun
 
@@ -153,7 +153,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     for door in (fsb.read, fsb.scan):
         with pytest.raises(InputError) as caught:
             door(frames)
-        assert "unfinished: 4 of 8 files are read; to go on" in str(caught.value)
+        assert "unfinished: 4 of 8 files were read; to continue, run" in str(caught.value)
         assert "Give files" not in str(caught.value)
         assert f"fsbench read {logs} --to '{frames}'" in str(caught.value)
     (logs / "00001.txt").write_text(_time_log(100))  # what was changed is read again, and what was not is not
