@@ -609,7 +609,7 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
         [FSBENCH, "read", "frames"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert unfinished.returncode == 2
-    assert "to go on, run fsbench read logs --to frames" in unfinished.stderr
+    assert "to continue, run fsbench read logs --to frames" in unfinished.stderr
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     first = again.stderr.splitlines()[0]
     assert first.endswith("of 7,000 files, which were read before")
