@@ -136,20 +136,9 @@ def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
 def read_batch(files: Sequence[File]) -> Batch:
     """Read some files together."""
     found = _Found()
-    for number, file in enumerate(files):
-        try:
-            if file.open is not None:
-                found.add_read(number, file.open, file.path)
-            else:
-                descriptor, known = descriptor_of(file.path, may_be_pipe=file.may_be_pipe)
-                try:
-                    found.add(number, descriptor, known, file.path)
-                finally:
-                    os.close(descriptor)
-        except OSError as error:
-            message = f"The file cannot be read: {error.strerror or error}."
-            unreadable = Diagnostic(code="UNREADABLE", message=message)
-            found.records.append(FileRecords(number, [unreadable], b""))
+    numbered = enumerate(files)
+    while found.read_documents(numbered):
+        pass
     return Batch(found.columns(), found.fio_logs, found.stamps)
 
 
@@ -194,35 +183,77 @@ class _Found:
     """What was found in files so far: plain texts still to be read, and what was read of other files."""
 
     def __init__(self) -> None:
-        self.records: list[FileRecords] = []
         self.fio_logs: dict[int, LogFile] = {}
         self.stamps: dict[int, Stamp] = {}
+        self._records: list[FileRecords] = []
         self._plain: list[_Content] = []
-        self._json: dict[int, bytes] = {}
-        self._sources: dict[int, str] = {}  # of these
-        self._size = 0
         self._documents: list[Columns] = []
 
-    def add(self, number: int, descriptor: int, found: os.stat_result, source: str) -> None:
-        """Add an open file from the disk."""
+    def read_documents(self, files: Iterator[tuple[int, File]]) -> bool:
+        """Read the next files, and those that may be JSON together, up to a size; return whether there were any.
+
+        The text of JSON is taken from the disk when it is needed, so that little of it is held at a time.
+        """
+        texts: dict[int, bytes] = {}
+        spans: dict[int, _Span] = {}
+        sources: dict[int, str] = {}
+
+        def next_ones() -> Iterator[int]:
+            size = 0
+            for number, file in files:
+                if (data := self._json(number, file)) is not None:
+                    texts[number], sources[number] = data, file.path
+                    yield number
+                    size += len(data)
+                if size >= fio_formats.AT_ONCE:
+                    break
+
+        def is_read(number: int, end: int) -> None:
+            spans[number] = _Span.of(texts.pop(number), 0, end)
+
+        left: Iterable[int] = next_ones()
+        for each in FORMATS:
+            if (together := getattr(each, "together", None)) is not None:
+                logs, left = together(texts, left, is_read)
+                if logs is not None:
+                    self._documents.append(_columns(logs, range(max(spans) + 1), spans))
+        for number in left:
+            self._add_left(number, texts[number], sources[number])
+        return bool(sources)
+
+    def _json(self, number: int, file: File) -> bytes | None:
+        """Return the text of a file if it may be JSON; otherwise note or read it."""
+        try:
+            if file.open is not None:
+                self._read(number, file.open, file.path)
+                return None
+            descriptor, found = descriptor_of(file.path, may_be_pipe=file.may_be_pipe)
+            try:
+                return self._json_in(number, descriptor, found, file.path)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            message = f"The file cannot be read: {error.strerror or error}."
+            self._records.append(FileRecords(number, [Diagnostic(code="UNREADABLE", message=message)], b""))
+            return None
+
+    def _json_in(self, number: int, descriptor: int, found: os.stat_result, source: str) -> bytes | None:
+        """Return the text of an open file from the disk if it may be JSON; otherwise note or read it."""
         if (stamp := Stamp.of(found)) is not None and stamp.is_certain(time_ns()):
             self.stamps[number] = stamp
         data = _beginning(descriptor, found.st_size) if stamp is not None else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             if data.startswith(b"{"):
-                self._json[number], self._sources[number] = data, source
-                self._size += len(data)
-                if self._size >= fio_formats.AT_ONCE:
-                    self._read_documents()
-            else:
-                self._plain.append((number, data, source))
+                return data
+            self._plain.append((number, data, source))
         elif data and len(data) < _MOST:
             self._add_left(number, data, source)
         elif not self._is_fio_log(number, data, source):
             if data:
                 os.lseek(descriptor, 0, os.SEEK_SET)
             with os.fdopen(descriptor, "rb", closefd=False) as file:
-                self.add_read(number, file, source)
+                self._read(number, file, source)
+        return None
 
     def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
         """Whether a file is a fio log file, judging by its first bytes."""
@@ -235,40 +266,23 @@ class _Found:
     def _add_left(self, number: int, data: bytes, source: str) -> None:
         """Read a file by itself, given all of its content."""
         if not self._is_fio_log(number, data, source):
-            self.add_read(number, io.BytesIO(data), source)
+            self._read(number, io.BytesIO(data), source)
 
-    def add_read(self, number: int, file: BinaryIO, source: str) -> None:
+    def _read(self, number: int, file: BinaryIO, source: str) -> None:
         """Read an open file by itself."""
         data, records = read_file(file, source)
-        self.records.append(FileRecords(number, records, data))
+        self._records.append(FileRecords(number, records, data))
 
     def columns(self) -> Columns:
-        """Read the remaining files, and return the columns of all."""
+        """Read the files that were only noted so far, and return the columns of all."""
         several = self._of_several_formats()
         if self._plain:
             found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
             several += self._columns(self._plain, [found], left)
-        self._read_documents()
         several += self._documents
-        if self.records:
-            several.append(Columns.of(self.records))
+        if self._records:
+            several.append(Columns.of(self._records))
         return Columns.stacked(several).by_file()
-
-    def _read_documents(self) -> None:
-        """Read the files that may be JSON, so that they need not be held until all files are found."""
-        texts, spans, left = self._json, {}, [*self._json]
-
-        def is_read(number: int, end: int) -> None:
-            spans[number] = _Span.of(texts.pop(number), 0, end)
-
-        for each in FORMATS:
-            if (together := getattr(each, "together", None)) is not None:
-                logs, left = together(texts, left, is_read)
-                if logs is not None:
-                    self._documents.append(_columns(logs, range(max(spans) + 1), spans))
-        for number in left:
-            self._add_left(number, texts[number], self._sources[number])
-        self._json, self._sources, self._size = {}, {}, 0
 
     def _of_several_formats(self) -> list[Columns]:
         """Read the files that contain one run in several formats."""

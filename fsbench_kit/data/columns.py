@@ -308,7 +308,7 @@ def _stream(frame: pl.DataFrame) -> bytes:
     """Return a frame as a stream, preceded by its length."""
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
-    frame.write_ipc_stream(piece, compression="uncompressed" if _VARIED.issuperset(frame.columns) else "lz4")
+    frame.write_ipc_stream(piece, compression="uncompressed" if _VARIED.issuperset(frame.columns) else "zstd")
     length = piece.tell() - _LENGTH
     piece.seek(0)
     piece.write(length.to_bytes(_LENGTH, "little"))

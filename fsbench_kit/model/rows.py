@@ -22,4 +22,5 @@ def rows_of(frame: pl.DataFrame, numbers: NDArray[np.integer]) -> pl.DataFrame:
     """
     if np.array_equal(numbers, np.arange(frame.height)):
         return frame
-    return frame.select_seq(pl.all().gather(numbers))
+    # Polars would convert others for each column anew.
+    return frame.select_seq(pl.all().gather(pl.Series(numbers.astype(np.uint32))))

@@ -252,20 +252,44 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
         one_by_one = fsb.read(tmp_path, cache=False)
-    sizes: list[int] = []
+    calls: list[Any] = []
     read = fio_json.together
 
-    def counted(texts: Any, *given: Any) -> Any:
-        sizes.append(len(texts))
-        return read(texts, *given)
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return read(*given)
 
     monkeypatch.setattr(fio_json, "together", counted)
     monkeypatch.setattr(fio_formats, "AT_ONCE", 3 * max(path.stat().st_size for path in tmp_path.glob("*.json")))
     in_lots = fsb.read(tmp_path, cache=False)
-    assert len(sizes) > 2
+    assert len(calls) > 2
     for name, frame in together.frames.items():
         assert_frame_equal(in_lots.frames[name], frame)
         assert_frame_equal(one_by_one.frames[name], frame)
+
+
+def test_documents_are_taken_from_the_disk_when_it_is_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = (DATA / "fio_json" / "3.33-grouped.json").read_bytes()
+    for number in range(6):
+        (tmp_path / f"{number}.json").write_bytes(original.replace(b"1795256190805", b"179525619080%d" % number))
+    order: list[str] = []
+    take, of = batches._beginning, batches._Span.of
+
+    def taken(descriptor: int, size: int) -> bytes:
+        order.append("taken")
+        return take(descriptor, size)
+
+    def spanned(*span: Any) -> Any:
+        order.append("read")
+        return of(*span)
+
+    monkeypatch.setattr(batches, "_beginning", taken)
+    monkeypatch.setattr(batches._Span, "of", spanned)
+    monkeypatch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
+    fsb.read(tmp_path, cache=False)
+    assert order == ["taken", "read"] * 6
 
 
 def test_the_text_of_a_document_is_let_go_before_the_next_lot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,3 +62,11 @@ def test_words_of_a_document_can_be_more_than_digits() -> None:
     assert words(numbers) == given
     assert numbers.counts[:-1].tolist() == [-1, -1, -1, -1, -1, 7]
     assert numbers.is_any[:-1].tolist() == [True, True, True, True, False, True]
+
+
+@pytest.mark.parametrize("number", [0, 1, 8192, 20_000])
+def test_any_number_of_words_is_returned_as_printed(number: int) -> None:
+    given = [f"{index * 7919}.{index % 13}" for index in range(number)]
+    assert words(Numbers(["; ".join(given).encode(), b"5"]))[:-1] == given
+    if number:
+        assert words(Numbers.of([*given, "-1"])) == [*given, "-1"]

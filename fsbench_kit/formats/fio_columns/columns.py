@@ -162,11 +162,16 @@ class Rows(NamedTuple):
         return Rows._make(column[index] for column in self)
 
     @classmethod
-    def merged(cls, several: Sequence[Rows], are_there: Sequence[Bools]) -> tuple[Rows, NDArray[np.intp]]:
-        """Return the rows of several that are there, sorted by log and rank, and the index of each among all."""
+    def merged(cls, several: list[Rows], are_there: Sequence[Bools]) -> tuple[Rows, NDArray[np.intp]]:
+        """Return the rows of several that are there, sorted by log and rank, and the index of each among all.
+
+        The list is emptied, so that columns can be let go one by one.
+        """
         index = in_order(joined([each.log for each in several]), joined([each.order for each in several]))
         index = index[np.concatenate(are_there)[index]]
-        return cls._make(np.concatenate(parts)[index] for parts in zip(*several, strict=True)), index
+        columns = list(zip(*several, strict=True))[::-1]
+        several.clear()
+        return cls._make(np.concatenate(columns.pop())[index] for _ in cls._fields), index
 
 
 class Numbered:

@@ -42,19 +42,20 @@ def read(
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the reports that are of a kind; return their logs, or ``None``, and the indices of the others.
 
-    Reports are given in lots, of which each is let go before the next one is made; with each comes its text.
+    Reports come in lots, each report with its text; each lot is let go before the next one is made. `given` has
+    the indices of all texts once all lots are made.
     """
     known = Known.new()
-    found, left = [], {*given}
+    found, are_read = [], set[int]()
     for contents in map(partial(contents_of, kinds=kinds, known=known), lots):
         if contents is None or not contents.reports:
             continue
         found.append(contents)
         for report in contents.reports:
-            left.remove(report.run.log)
+            are_read.add(report.run.log)
             if is_read is not None:
                 is_read(report.run.log, report.run.end)
-    return _Collected(kinds.name, found, known).logs() if found else None, sorted(left)
+    return _Collected(kinds.name, found, known).logs() if found else None, sorted({*given} - are_read)
 
 
 IsRead = Callable[[int, int], None]

@@ -87,7 +87,8 @@ class Numbers:
         made = cls([" ".join(plain).encode("ascii")])
         encoded = [*map(str.encode, words), _MISSING]
         lengths = np.array(list(map(len, encoded)))
-        made._chars, made._starts, made._lengths = bytearray().join(encoded), np.cumsum(lengths) - lengths, lengths
+        made._chars, made._lengths = bytearray(b"\n").join([*encoded, b""]), lengths
+        made._starts = np.cumsum(lengths + 1) - lengths - 1
         made._set_aside(strange)
         return made
 
@@ -104,13 +105,22 @@ class Numbers:
 
     def texts(self, at: Ints) -> pl.Series:
         """Return numbers as printed."""
+        if not len(at):
+            return pl.Series(dtype=pl.String)
         # Copied from the texts first: slices would keep all of these in memory.
-        lengths = self._lengths[at]
-        starts = np.cumsum(lengths) - lengths
-        each = np.repeat(self._starts[at] - starts, lengths) + np.arange(lengths.sum())
-        words = pl.lit(np.frombuffer(self._chars, np.uint8)[each].tobytes())
-        where = pl.DataFrame({"start": starts, "length": lengths})
-        return where.select_seq(text=words.bin.slice("start", "length").cast(pl.String)).to_series()
+        some = (at[start : start + _NUMBERS_AT_ONCE] for start in range(0, len(at), _NUMBERS_AT_ONCE))
+        lines = b"".join(map(self._lines, some)).decode("ascii")
+        return pl.Series([lines[:-1]]).str.split("\n").explode()
+
+    def _lines(self, at: Ints) -> bytes:
+        """Return numbers as printed, each followed by a line end, as each is by some character in its text."""
+        starts, lengths = self._starts[at], self._lengths[at] + 1
+        ends = np.cumsum(lengths)
+        each = np.ones(ends[-1], np.intp)
+        each[0], each[ends[:-1]] = starts[0], 1 + starts[1:] - (starts + lengths)[:-1]
+        chars = np.frombuffer(self._chars, np.uint8)[np.cumsum(each, out=each)]
+        chars[ends - 1] = ord("\n")
+        return chars.tobytes()
 
     def exact(self, at: Ints) -> Ints:
         """Return what distinguishes numbers from all that are printed otherwise."""
@@ -179,6 +189,7 @@ def _shared(layouts: Iterable[bytes]) -> Iterator[bytes]:
 _POWERS: Final = 10 ** np.arange(MOST_DIGITS + 1)
 _AT_ONCE: Final = 2**18
 """How much text is looked at in one go, so that what is made of each character on the way stays in the caches."""
+_NUMBERS_AT_ONCE: Final = 2**13
 UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = b"1"

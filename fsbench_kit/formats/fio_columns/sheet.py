@@ -86,9 +86,11 @@ class Sheet:
         self._strange = figures.log[is_strange]
         self._latencies, bins, of_latencies = percentiles(self._sorted, self._values, self._known)
         are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
-        self.rows, index = Rows.merged([figures, *of_latencies], are_there)
-        are_figures = index < len(figures.log)
-        self._rows_of_figures = np.full(len(figures.log), -1)
+        number, several = len(figures.log), [figures, *of_latencies]
+        del figures, of_latencies  # each column is let go when it is merged
+        self.rows, index = Rows.merged(several, are_there)
+        are_figures = index < number
+        self._rows_of_figures = np.full(number, -1)
         self._rows_of_figures[index[are_figures]] = np.flatnonzero(are_figures)
         return bins
 

@@ -35,16 +35,23 @@ def together(
 ) -> tuple[CleanLogs | None, list[int]]:
     """Read the texts, given by index, that consist of nothing but a document as printed by fio.
 
-    Documents with any irregularity are left to `fsbench_kit.formats.fio_json.parse`. `is_read` is called for each
-    of the others as soon as its text is not needed any more.
+    Documents with any irregularity are left to `fsbench_kit.formats.fio_json.parse`. A text need not be there
+    before `which` yields its index. `is_read` is called for each document as soon as its text is not needed any
+    more.
 
     Returns
     -------
     tuple
         The documents, or ``None``, and the indices of the texts that were not read.
     """
-    given = list(which)
-    return fio_columns.read(_lots(texts, given), _KINDS, given, is_read)
+    given: list[int] = []
+
+    def noted() -> Iterator[int]:
+        for at in which:
+            given.append(at)
+            yield at
+
+    return fio_columns.read(_lots(texts, noted()), _KINDS, given, is_read)
 
 
 def _lots(texts: Mapping[int, bytes], which: Iterable[int]) -> Iterator[list[tuple[Printed, Data]]]:
