@@ -22,5 +22,5 @@ def rows_of(frame: pl.DataFrame, numbers: NDArray[np.integer]) -> pl.DataFrame:
     """
     if np.array_equal(numbers, np.arange(frame.height)):
         return frame
-    # Polars would convert others for each column anew.
-    return frame.select_seq(pl.all().gather(pl.Series(numbers.astype(np.uint32))))
+    # Converted once; Polars would convert them for each column.
+    return frame.select_seq(pl.all().gather(pl.Series(numbers, dtype=pl.get_index_type())))

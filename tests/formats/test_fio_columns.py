@@ -57,11 +57,11 @@ def test_prints_of_one_value_differ(one: str, other: str) -> None:
 
 
 def test_words_of_a_document_can_be_more_than_digits() -> None:
-    given = ["1.5", "-2", "1e-05", "NaN", "-0.0", "7"]
+    given = ["1.5", "-2", "1e-05", "NaN", "-0.0", "٣", "7"]
     numbers = Numbers.of(given)
     assert words(numbers) == given
-    assert numbers.counts[:-1].tolist() == [-1, -1, -1, -1, -1, 7]
-    assert numbers.is_any[:-1].tolist() == [True, True, True, True, False, True]
+    assert numbers.counts[:-1].tolist() == [-1, -1, -1, -1, -1, -1, 7]
+    assert numbers.is_any[:-1].tolist() == [True, True, True, True, False, True, True]
 
 
 @pytest.mark.parametrize("number", [0, 1, 8192, 20_000])

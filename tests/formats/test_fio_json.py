@@ -501,6 +501,15 @@ def test_what_is_no_number_is_a_missing_figure(tmp_path: Path, word: str) -> Non
     ).is_empty()
 
 
+def test_a_number_in_the_digits_of_another_script_is_kept_as_printed(tmp_path: Path) -> None:
+    document = json.loads(DOCUMENT)
+    document["jobs"][0]["read"]["bw_mean"] = "@"
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(document, indent=2).replace('"@"', "٣"), encoding="utf-8")
+    mean = fsb.read(path).measurements.filter(operation="read", metric="bandwidth", statistic="mean", primary=True)
+    assert mean.select("value", "text").rows() == [(3 * 1024.0, "٣")]
+
+
 @pytest.mark.parametrize("count", [6 * 10**18, 10**19, 10**30])
 def test_bins_that_count_more_than_all_requests_are_refused(tmp_path: Path, count: int) -> None:
     document = json.loads(DOCUMENT)
