@@ -252,17 +252,25 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
         one_by_one = fsb.read(tmp_path, cache=False)
-    calls: list[Any] = []
+    sizes: list[list[int]] = []
     read = fio_json.together
 
-    def counted(*given: Any) -> Any:
-        calls.append(given)
-        return read(*given)
+    def noted(texts: Any, which: Any, *given: Any) -> Any:
+        sizes.append([])
 
-    monkeypatch.setattr(fio_json, "together", counted)
-    monkeypatch.setattr(fio_formats, "AT_ONCE", 3 * max(path.stat().st_size for path in tmp_path.glob("*.json")))
+        def each() -> Any:
+            for at in which:
+                sizes[-1].append(len(texts[at]))
+                yield at
+
+        return read(texts, each(), *given)
+
+    monkeypatch.setattr(fio_json, "together", noted)
+    at_once = 3 * min(path.stat().st_size for path in tmp_path.glob("*.json"))
+    monkeypatch.setattr(fio_formats, "AT_ONCE", at_once)
     in_lots = fsb.read(tmp_path, cache=False)
-    assert len(calls) > 2
+    assert sum(map(len, sizes)) == 12
+    assert all(sum(before) < at_once for *before, _ in filter(None, sizes))
     for name, frame in together.frames.items():
         assert_frame_equal(in_lots.frames[name], frame)
         assert_frame_equal(one_by_one.frames[name], frame)
