@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 @confounder(
     "BLOCKED_ORDER",
     "verdict withheld",
-    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told apart "
-    "from the effect.",
+    "One group ran before the other, or they hardly alternated: drift cannot be told apart from the effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     """Find launches in which one group finished before the other began, or the groups hardly alternate."""
