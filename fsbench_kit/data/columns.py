@@ -308,7 +308,8 @@ def _stream(frame: pl.DataFrame) -> bytes:
     """Return a frame as a stream, preceded by its length."""
     piece = io.BytesIO(bytes(_LENGTH))
     piece.seek(_LENGTH)
-    frame.write_ipc_stream(piece, compression="uncompressed" if _VARIED.issuperset(frame.columns) else "zstd")
+    is_worth_it = frame.height >= _MANY and not _VARIED.issuperset(frame.columns)
+    frame.write_ipc_stream(piece, compression="zstd" if is_worth_it else "uncompressed")
     length = piece.tell() - _LENGTH
     piece.seek(0)
     piece.write(length.to_bytes(_LENGTH, "little"))
@@ -337,6 +338,8 @@ def _whole(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 _VARIED: Final = frozenset({"value", "low", "high", "text"})
 """Columns of measurements that hardly repeat: compressing them takes long, and saves about half of their size."""
+_MANY: Final = 2**12
+"""Fewer rows are not compressed, since preparing that for each column takes longer than writing them."""
 _PART: Final = 2**16
 """The number of rows in a part of a packed frame."""
 _LENGTH: Final = 8

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import inf, nan
@@ -75,6 +76,13 @@ def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]
             message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
             words = first.text, repeat.text
             yield Finding(fails, "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class MeasurementColumn(Measurement):
+    """A figure of many runs as columns, with its `reach`, which is computed for all of their figures at once."""
+
+    reach: Interval
 
 
 class _Ends(NamedTuple):
@@ -244,19 +252,25 @@ def name_of(item: Measurement) -> str:
 
 
 def reach(item: Measurement | _Ends) -> Interval | None:
-    """Return the values that a figure may have been computed from.
+    """Return the values that a figure may have been computed from."""
+    if isinstance(item, MeasurementColumn):
+        return item.reach
+    if item.low is None or item.high is None:
+        return None
+    return reach_of(item.value, item.low, item.high)
+
+
+def reach_of(value: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the `reach` of a figure, given its value and ends.
 
     A rounded figure may have been truncated before; a truncated figure is below its upper end.
     """
-    low, high = item.low, item.high
-    if low is None or high is None:
-        return None
     size, width = abs(high), high - low
     floating = _FLOATING * size
     # With 16 digits, the ends of the interval are no more exact than floats.
     is_wide = width > 10 * floating
     slack = either(is_wide, _SLACK * width / 2 + _SINGLE * size, floating)
-    is_cut = (item.value == low) & is_wide
+    is_cut = (value == low) & is_wide
     # A truncated figure does not reach its upper end, despite floating-point errors.
     return low - either(is_cut, floating, slack), high + either(is_cut, -10 * floating, slack)
 

@@ -168,10 +168,10 @@ class Figure(NamedTuple):
     line: int | None
     start: int | None
 
-    def measurement(self) -> Measurement:
-        """Return the row as a `Measurement`."""
+    def measurement(self, kind: Callable[..., Measurement] = Measurement) -> Measurement:
+        """Return the row as a `Measurement`, or as another kind of it."""
         place, what, value, low, high, samples, text, line, start = self
-        return Measurement(
+        return kind(
             operation=place.operation,
             metric=what.metric,
             statistic=what.statistic,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from fsbench_kit.formats.checks import MeasurementColumn, reach_of
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns.columns import Known, ints
@@ -201,6 +202,7 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
     value, low, high, line = (measurements[name].to_numpy()[rows] for name in ("value", "low", "high", "line"))
     for column in (value, low, high):
         column[are_missing] = np.nan
+    lowest, highest = reach_of(value, low, high)
     made = []
     for number, row in enumerate(kind.figures.rows):
         of_one: tuple[Any, ...] = (
@@ -208,7 +210,8 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
             *(value[number], low[number], high[number]),
             *(None, TextColumn(texts, rows[number]), line[number], None),
         )
-        made.append(Figure._make(of_one).measurement())
+        as_column = partial(MeasurementColumn, reach=(lowest[number], highest[number]))
+        made.append(Figure._make(of_one).measurement(as_column))
     return made
 
 
