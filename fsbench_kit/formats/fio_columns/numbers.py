@@ -67,6 +67,7 @@ class Numbers:
         self.layouts = list(chain.from_iterable(layouts))[:-1]
         self.first: list[int] = [0, *accumulate(chain.from_iterable(sizes))][:-1]
         self._starts, self.digits, self._lengths, self.decimals = map(np.concatenate, columns)
+        del found, columns  # which would take as much memory again
         has_point = self.decimals > 0
         self.is_any = self.digits > 0
         self.counts = np.where(has_point, -1, self.digits)
