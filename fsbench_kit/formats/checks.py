@@ -78,9 +78,9 @@ def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]
             yield Finding(fails, "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
 
 
-@dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class MeasurementColumn(Measurement):
-    """A figure of many runs as columns, with its `reach`, which is computed for all of their figures at once."""
+@dataclass(slots=True, kw_only=True)
+class MeasurementWithReach(Measurement):
+    """A figure whose `reach` is known: for many figures of many runs, it is computed for all of them at once."""
 
     reach: Interval
 
@@ -253,7 +253,7 @@ def name_of(item: Measurement) -> str:
 
 def reach(item: Measurement | _Ends) -> Interval | None:
     """Return the values that a figure may have been computed from."""
-    if isinstance(item, MeasurementColumn):
+    if isinstance(item, MeasurementWithReach):
         return item.reach
     if item.low is None or item.high is None:
         return None

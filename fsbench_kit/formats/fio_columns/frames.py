@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from fsbench_kit.formats.checks import MeasurementColumn, reach_of
+from fsbench_kit.formats.checks import MeasurementWithReach, reach_of
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns.columns import Known, ints
@@ -210,8 +210,8 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
             *(value[number], low[number], high[number]),
             *(None, TextColumn(texts, rows[number]), line[number], None),
         )
-        as_column = partial(MeasurementColumn, reach=(lowest[number], highest[number]))
-        made.append(Figure._make(of_one).measurement(as_column))
+        with_reach = partial(MeasurementWithReach, reach=(lowest[number], highest[number]))
+        made.append(Figure._make(of_one).measurement(with_reach))
     return made
 
 
