@@ -122,11 +122,17 @@ class Text:
         return self._file.bytes(self._origins(positions))
 
     def position(self, byte: int) -> int:
-        """Return the position of the character at a byte offset of the file; the inverse of `byte`."""
+        """Return the position of the character at a byte offset of the file; the inverse of `byte`.
+
+        For a character that was left out, this is where the next one stands.
+        """
         starts, origins, kept = self._stretches
         origin = self._file.character(byte)
         index = bisect_right(origins, origin) - 1
-        return min(starts[index] + (origin - origins[index]) * kept[index], len(self.chars)) if index >= 0 else 0
+        if index < 0:
+            return 0
+        end = starts[min(index + 1, len(starts) - 1)]  # of the stretch; what follows it was left out
+        return min(starts[index] + (origin - origins[index]) * kept[index], end)
 
     def excerpt(self, start: int, end: int) -> str:
         """Return the text between two positions on one line, with its middle elided if it is long.

@@ -82,6 +82,8 @@ def _edited(origins: Origins, wishes: list[tuple[int, int, str]]) -> tuple[list[
     length=st.integers(0, 40),
 )
 @example(chars="abcdefg", wishes=[(3, 2, "")], more=[(0, 1, "")], start=0, length=0)
+@example(chars="abcdef", wishes=[(2, 2, "")], more=[(2, 0, "")], start=0, length=0)
+@example(chars="abcdef", wishes=[(2, 2, "")], more=[(2, 1, "")], start=0, length=0)
 def test_what_was_kept_stands_where_it_stood(
     chars: str, wishes: list[tuple[int, int, str]], more: list[tuple[int, int, str]], start: int, length: int
 ) -> None:
