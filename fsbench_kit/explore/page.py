@@ -106,7 +106,8 @@ def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
                 "headers": {
                     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
                 },
-                "ws_ping_timeout": 30_000,
+                # The browser is on this machine, which closes the connection of a page that is gone.
+                "ws_ping_interval": 0,
             },
             **({"port": port, "open_browser": False} if port else {}),
         },

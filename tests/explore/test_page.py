@@ -157,11 +157,14 @@ def test_the_page_and_its_charts_are_dark_while_the_system_is(
 def test_the_kernel_of_a_closed_page_ends(logs: str, port: int, tmp_path: Path, chromium: Any) -> None:
     with _served(logs, port, tmp_path, "from fsbench_kit.explore import page; page._LEFT_ALONE = 15") as server:
         page = chromium.new_page()
+        lost: list[str] = []
+        page.on("websocket", lambda connection: connection.on("close", lambda: lost.append(connection.url)))
         page.goto(f"http://127.0.0.1:{port}/", timeout=90_000)
         page.get_by_text("Link to what is shown").wait_for(timeout=90_000)
-        page.wait_for_timeout(20_000)
+        page.wait_for_timeout(35_000)  # a server that pings its pages does so after 30 seconds
         kernels = [one for one in psutil.Process(server.pid).children() if "ipykernel_launcher" in one.cmdline()]
         assert kernels  # nobody touched the page, which is open
+        assert lost == []
         page.close()
         _, alive = psutil.wait_procs(kernels, 60)
         assert alive == []
@@ -189,7 +192,9 @@ def test_the_kernel_of_a_page_that_is_left_ends_at_once(
         _, alive = psutil.wait_procs(kernels, 30)
         assert alive == []
         page.close()
-    assert "_xsrf" not in capfd.readouterr().err
+    printed = capfd.readouterr().err
+    for needless in ("_xsrf", "ping"):
+        assert needless not in printed
 
 
 def _await_port(port: int) -> None:
