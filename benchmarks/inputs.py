@@ -10,6 +10,7 @@ import random
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -96,13 +97,13 @@ class Inputs:
             (folder / f"{index:06}{suffix}").write_text(change(texts[index % len(texts)], rng))
         return folder
 
-    def fio_json(self, number: int, *, with_bins: bool) -> Path:
-        """Write fio's JSON of further runs of one job and of two, in turns, and return their folder."""
+    def fio_json(self, number: int, jobs: Sequence[int], *, with_bins: bool) -> Path:
+        """Write fio's JSON of further runs of so many jobs, in turns, and return their folder."""
         chance = np.random.default_rng(self.seed)
         folder = self.folder / "logs"
         folder.mkdir()
         for index in range(self.count(number)):
-            text = another_document(json_plus(1 + index % 2), chance)
+            text = another_document(json_plus(jobs[index % len(jobs)]), chance)
             (folder / f"{index:06}.json").write_text(text if with_bins else without_bins(text))
         return folder
 
@@ -183,11 +184,11 @@ def other_digits(text: str, rng: random.Random) -> str:
 
 @cache
 def json_plus(jobs: int) -> str:
-    """Return fio's JSON+ of some of its jobs."""
+    """Return fio's JSON+ of so many jobs, each of which is like one of three."""
     whole = FIO_IN_THREE_FORMATS.read_text()
     text = whole[whole.index("{\n") : whole.rindex("}") + 1] + "\n"
     found = [match.span() for match in _JOB.finditer(text)][:3]
-    kept = text[found[0][0] : found[jobs - 1][1]].rstrip(",\n")
+    kept = ",\n".join(text[start:end].rstrip(",\n") for start, end in islice(cycle(found), jobs))
     return f"{text[: found[0][0]]}{kept}\n{text[found[-1][1] :]}"
 
 

@@ -168,12 +168,17 @@ def three_frames(data: fsb.Dataset) -> float:
 
 @row("fio JSON+ with bins, 300 logs of 25 and 50 kB", "json.loads", 4, memory=three_frames)
 def fio_json_bins(inputs: Inputs) -> Sides:
-    return against(decode, inputs.fio_json(300, with_bins=True))
+    return against(decode, inputs.fio_json(300, (1, 2), with_bins=True))
 
 
 @row("fio JSON without bins, 300 logs of 8 and 15 kB", "json.loads", 2.5, memory=three_frames)
 def fio_json(inputs: Inputs) -> Sides:
-    return against(decode, inputs.fio_json(300, with_bins=False))
+    return against(decode, inputs.fio_json(300, (1, 2), with_bins=False))
+
+
+@row("fio JSON without bins, 300 logs of 27 and 61 kB", "json.loads", 2.5, memory=three_frames)
+def fio_json_of_many_jobs(inputs: Inputs) -> Sides:
+    return against(decode, inputs.fio_json(300, (4, 9), with_bins=False))
 
 
 @row("fio JSON+ with bins, damaged: 300 logs with digits changed at random", "json.loads", 4)

@@ -136,9 +136,7 @@ def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
 def read_batch(files: Sequence[File]) -> Batch:
     """Read some files together."""
     found = _Found()
-    numbered = enumerate(files)
-    while found.read_documents(numbered):
-        pass
+    found.read_documents(files)
     return Batch(found.columns(), found.fio_logs, found.stamps)
 
 
@@ -189,37 +187,31 @@ class _Found:
         self._plain: list[_Content] = []
         self._documents: list[Columns] = []
 
-    def read_documents(self, files: Iterator[tuple[int, File]]) -> bool:
-        """Read the next files, and those that may be JSON together, up to a size; return whether there were any.
+    def read_documents(self, files: Sequence[File]) -> None:
+        """Read the files that may be JSON together, and note or read the others.
 
         The text of JSON is taken from the disk when it is needed, so that little of it is held at a time.
         """
         texts: dict[int, bytes] = {}
         spans: dict[int, _Span] = {}
-        sources: dict[int, str] = {}
 
-        def next_ones() -> Iterator[int]:
-            size = 0
-            for number, file in files:
+        def documents() -> Iterator[int]:
+            for number, file in enumerate(files):
                 if (data := self._json(number, file)) is not None:
-                    texts[number], sources[number] = data, file.path
+                    texts[number] = data
                     yield number
-                    size += len(data)
-                if size >= fio_formats.AT_ONCE:
-                    break
 
         def is_read(number: int, end: int) -> None:
             spans[number] = _Span.of(texts.pop(number), 0, end)
 
-        left: Iterable[int] = next_ones()
+        left: Iterable[int] = documents()
         for each in FORMATS:
             if (together := getattr(each, "together", None)) is not None:
                 logs, left = together(texts, left, is_read)
                 if logs is not None:
                     self._documents.append(_columns(logs, range(max(spans) + 1), spans))
         for number in left:
-            self._add_left(number, texts[number], sources[number])
-        return bool(sources)
+            self._add_left(number, texts.pop(number), files[number].path)
 
     def _json(self, number: int, file: File) -> bytes | None:
         """Return the text of a file if it may be JSON; otherwise note or read it."""

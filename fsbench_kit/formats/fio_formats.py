@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.formats import clean, fio_json, fio_terse
-from fsbench_kit.formats.fio_columns import lots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,10 +42,6 @@ def may_hold(data: bytes) -> bool:
     return _DOCUMENT.encode() in data
 
 
-AT_ONCE: Final = 2**22
-"""How many bytes of JSON are read together, which limits the size of columns held at once."""
-
-
 def read(texts: Sequence[str]) -> tuple[list[CleanLogs], list[int]]:
     """Read the texts that consist of nothing but reports of one run in several formats.
 
@@ -61,15 +55,13 @@ def read(texts: Sequence[str]) -> tuple[list[CleanLogs], list[int]]:
     normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
     documents = {at: found.chars[found.document].encode("utf-8") for at, found in cut.items()}
     lines = {at: own.encode("utf-8") for at, found in cut.items() if (own := found.chars[found.terse])}
-    of_size = lots(documents, lambda at: len(documents[at]), AT_ONCE)
-    json = [fio_json.together(documents, lot) for lot in of_size]
-    no_json = chain.from_iterable(left for _, left in json)
+    json, no_json = fio_json.together(documents, documents)
     terse, no_terse = fio_terse.together(lines, lines)
     lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_json, *no_terse}
     holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
     before_json = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
     before_terse = {at: (found.chars, 0, found.terse.start) for at, found in cut.items()}
-    read_as = [(normal, holes), *((logs, before_json) for logs, _ in json), (terse, before_terse)]
+    read_as = [(normal, holes), (json, before_json), (terse, before_terse)]
     return [_in_text(logs, lost, cut_out) for logs, cut_out in read_as if logs is not None], sorted(lost)
 
 

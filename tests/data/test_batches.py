@@ -14,6 +14,7 @@ from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -22,7 +23,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from fsbench_kit.data import batches
 from fsbench_kit.formats import FORMATS, fio_formats, fio_json, fio_terse
-from fsbench_kit.formats.fio_columns import lots
+from fsbench_kit.formats.fio_columns import frames, lots
 from fsbench_kit.formats.fio_json import alike, kinds
 from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
 
@@ -252,28 +253,20 @@ def test_documents_say_the_same_in_lots_of_any_size(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
         one_by_one = fsb.read(tmp_path, cache=False)
-    sizes: list[list[int]] = []
-    read = fio_json.together
-
-    def noted(texts: Any, which: Any, *given: Any) -> Any:
-        sizes.append([])
-
-        def each() -> Any:
-            for at in which:
-                sizes[-1].append(len(texts[at]))
-                yield at
-
-        return read(texts, each(), *given)
-
-    monkeypatch.setattr(fio_json, "together", noted)
-    at_once = 3 * min(path.stat().st_size for path in tmp_path.glob("*.json"))
-    monkeypatch.setattr(fio_formats, "AT_ONCE", at_once)
-    in_lots = fsb.read(tmp_path, cache=False)
-    assert sum(map(len, sizes)) == 12
-    assert all(sum(before) < at_once for *before, _ in filter(None, sizes))
     for name, frame in together.frames.items():
-        assert_frame_equal(in_lots.frames[name], frame)
         assert_frame_equal(one_by_one.frames[name], frame)
+
+
+def test_what_documents_have_in_common_is_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = (
+        (DATA / "fio_json" / "3.33-grouped.json").read_text().replace("\n}", '\n, "x" : "%s"\n}' % ("x" * 2**17))
+    )
+    for number in range(70):  # 9 MB
+        (tmp_path / f"{number}.json").write_text(original.replace("1795256190805", f"17952561908{number:02}"))
+    made = mock.Mock(side_effect=frames._Collected)
+    monkeypatch.setattr(frames, "_Collected", made)
+    assert fsb.read(tmp_path, cache=False).runs.height == 70
+    assert made.call_count == 1
 
 
 def test_documents_are_taken_from_the_disk_when_it_is_their_turn(

@@ -121,8 +121,10 @@ class Contents:
         self.rows_of_figures = [(kind, places[which].tolist(), own) for kind, which, own in of_figures]
         self.height = len(rows.log)
         self.measurements = _narrow(rows, ("place", "what", "value", "low", "high", "samples", "line"), at)
-        self.measurements["text"] = sheet.texts(rows.at)
         self.bins = _narrow(distributions, ("place", "metric", "low", "high", "number", "share", "line"), at)
+        values, of_rows = sheet.values, rows.at
+        del sheet, rows, distributions  # they take more memory than all that is kept of them
+        self.measurements["text"] = values.texts(of_rows)
 
 
 def _reports(

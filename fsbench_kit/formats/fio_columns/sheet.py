@@ -17,8 +17,6 @@ from fsbench_kit.model.records import Bins, Distributions, Figure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
-
 _SHARE: Final = printed("", "group_share", unit="%")
 """How shares of a distribution are printed; it is the same as for group shares."""
 
@@ -55,6 +53,8 @@ class Sheet:
 
     Attributes
     ----------
+    values
+        Their numbers.
     rows
         Their measurements.
     distributions
@@ -66,7 +66,7 @@ class Sheet:
     def __init__(self, logs: Sequence[Log], numbers: Numbers, known: Known) -> None:
         self.logs, self._numbers, self._known = logs, numbers, known
         self._sorted = columns.Logs(logs)
-        self._values = columns.Values(self._sorted, numbers)
+        self.values = columns.Values(self._sorted, numbers)
         self._buckets = self._read_buckets()
         bins = self._read_rows()
         self.distributions = self._distributions(bins)
@@ -76,15 +76,11 @@ class Sheet:
         """Problems with single numbers."""
         return self._latencies.wrong
 
-    def texts(self, at: Ints) -> pl.Series:
-        """Return the text of measurements; see `Rows.at`."""
-        return self._values.texts(at)
-
     def _read_rows(self) -> BinColumns:
         """Read the measurements; return the bins of latencies."""
-        figures, self._is_known, is_strange = columns.figures(self._sorted, self._values, self._known)
+        figures, self._is_known, is_strange = columns.figures(self._sorted, self.values, self._known)
         self._strange = figures.log[is_strange]
-        self._latencies, bins, of_latencies = percentiles(self._sorted, self._values, self._known)
+        self._latencies, bins, of_latencies = percentiles(self._sorted, self.values, self._known)
         are_there = [self._is_known, *(np.ones(len(each.log), bool) for each in of_latencies)]
         number, several = len(figures.log), [figures, *of_latencies]
         del figures, of_latencies  # each column is let go when it is merged
@@ -97,8 +93,8 @@ class Sheet:
     def _read_buckets(self) -> tuple[Bools, Distribution]:
         """Return which of all shares were read, and these shares."""
         logs = self._sorted
-        at = self._values.at(_buckets)
-        share, _, _ = self._values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
+        at = self.values.at(_buckets)
+        share, _, _ = self.values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
 
         is_read = ~np.isnan(share) & (logs.column(lambda shape: shape.with_zeros) | (share != 0))
         read = Distribution(
@@ -141,7 +137,7 @@ class Sheet:
                 rows.what.tolist(),
                 *map(_or_none, (rows.value, rows.low, rows.high)),
                 rows.samples.tolist(),
-                self.texts(rows.at).to_list(),
+                self.values.texts(rows.at).to_list(),
                 rows.line.tolist(),
                 strict=True,
             )
@@ -211,7 +207,7 @@ class Sheet:
         odd[self._strange] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
-        is_any = self._numbers.is_any[self._values.at(_percentiles)[unread]]
+        is_any = self._numbers.is_any[self.values.at(_percentiles)[unread]]
         odd[self._sorted.given(_percentiles)[unread][is_any]] = True
         return odd
 
