@@ -201,8 +201,8 @@ class _Found:
                     texts[number] = data
                     yield number
 
-        def is_read(number: int, end: int) -> None:
-            spans[number] = _Span.of(texts.pop(number), 0, end)
+        def is_read(number: int, end: int, line_ends: int) -> None:
+            spans[number] = _Span(_hash(texts.pop(number), 0, end), line_ends)
 
         left: Iterable[int] = documents()
         for each in FORMATS:
@@ -303,7 +303,11 @@ class _Span(NamedTuple):
     @classmethod
     def of(cls, data: bytes, start: int, end: int) -> _Span:
         """Return this for a run that is a part of a text."""
-        return cls(hashlib.sha256(memoryview(data)[start:end]).hexdigest(), data.count(b"\n", start, end))
+        return cls(_hash(data, start, end), data.count(b"\n", start, end))
+
+
+def _hash(data: bytes, start: int, end: int) -> str:
+    return hashlib.sha256(memoryview(data)[start:end]).hexdigest()
 
 
 def _of_texts(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:

@@ -276,18 +276,18 @@ def test_documents_are_taken_from_the_disk_when_it_is_their_turn(
     for number in range(6):
         (tmp_path / f"{number}.json").write_bytes(original.replace(b"1795256190805", b"179525619080%d" % number))
     order: list[str] = []
-    take, of = batches._beginning, batches._Span.of
+    take, hashed = batches._beginning, batches._hash
 
     def taken(descriptor: int, size: int) -> bytes:
         order.append("taken")
         return take(descriptor, size)
 
-    def spanned(*span: Any) -> Any:
+    def noted(*span: Any) -> str:
         order.append("read")
-        return of(*span)
+        return hashed(*span)
 
     monkeypatch.setattr(batches, "_beginning", taken)
-    monkeypatch.setattr(batches._Span, "of", spanned)
+    monkeypatch.setattr(batches, "_hash", noted)
     monkeypatch.setattr(alike, "lots", lambda items, size: lots(items, size, 1))
     fsb.read(tmp_path, cache=False)
     assert order == ["taken", "read"] * 6
@@ -296,7 +296,6 @@ def test_documents_are_taken_from_the_disk_when_it_is_their_turn(
 def test_the_text_of_a_document_is_let_go_before_the_next_lot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     original = (DATA / "fio_json" / "3.33-grouped.json").read_bytes()
     texts = {number: original.replace(b"1795256190805", b"%d" % (1795256190805 + number)) for number in range(6)}
-    ends = {number: len(text.rstrip()) for number, text in texts.items()}
     held: list[int] = []
 
     def lots_of_one(items: Any, size: Any) -> Any:
@@ -304,11 +303,8 @@ def test_the_text_of_a_document_is_let_go_before_the_next_lot_is_made(monkeypatc
             held.append(len(texts))
             yield lot
 
-    told: dict[int, int] = {}
-
-    def is_read(number: int, end: int) -> None:
+    def is_read(number: int, *_: int) -> None:
         del texts[number]
-        told[number] = end
 
     monkeypatch.setattr(alike, "lots", lots_of_one)
     logs, left = fio_json.together(texts, [*texts], is_read)
@@ -316,7 +312,17 @@ def test_the_text_of_a_document_is_let_go_before_the_next_lot_is_made(monkeypatc
     assert logs.runs.height == 6
     assert left == []
     assert held == [6, 5, 4, 3, 2, 1]
-    assert told == ends
+
+
+@pytest.mark.parametrize(
+    ("reader", "name"), [(fio_json, "fio_json/3.33-grouped.json"), (fio_terse, "fio_terse/3.33-v3-two-jobs.txt")]
+)
+def test_where_a_report_ends_is_told_with_how_many_lines_end_before(reader: Any, name: str) -> None:
+    report = (DATA / name).read_bytes().rstrip()
+    told: list[tuple[int, int, int]] = []
+    reader.together({3: report + b"\n\n", 5: report}, [3, 5], lambda *some: told.append(some))
+    assert told == [(number, len(report), report.count(b"\n")) for number in (3, 5)]
+    assert report.count(b"\n") > 0
 
 
 def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(

@@ -56,6 +56,8 @@ class Report(NamedTuple):
     ----------
     kind, run
         Its kind and run.
+    line_ends
+        How many line ends it has.
     settings
         Its settings, which are one list for reports that have the same.
     remarks, leftovers
@@ -64,6 +66,7 @@ class Report(NamedTuple):
 
     kind: Kind[Any]
     run: Run
+    line_ends: int
     settings: list[Setting]
     remarks: list[Remark]
     leftovers: list[Remark]
@@ -158,7 +161,7 @@ def _reports(
         remarks += (Remark(*span, *problem) for problem in wrong.get(number, ()))
         leftovers = [Remark(*span, *unread) for unread in lost.get(number, ())]
         run = Run(report.at, report.end, report.ended_at, duration, identities[number], *kind.facts)
-        reports.append(Report(kind, run, settings[number], remarks, leftovers))
+        reports.append(Report(kind, run, kind.line_ends(report), settings[number], remarks, leftovers))
     return reports
 
 

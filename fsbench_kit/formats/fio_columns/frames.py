@@ -55,12 +55,15 @@ def read(
         for report in contents.reports:
             are_read.add(report.run.log)
             if is_read is not None:
-                is_read(report.run.log, report.run.end)
+                is_read(report.run.log, report.run.end, report.line_ends)
     return _Collected(kinds.name, found, known).logs() if found else None, sorted({*given} - are_read)
 
 
-IsRead = Callable[[int, int], None]
-"""Is called with the index of a text that was read, and the end of its report; the text is not needed any more."""
+IsRead = Callable[[int, int, int], None]
+"""Is called with the index of a text that was read, the end of its report, and how many line ends are before it.
+
+The text is not needed any more.
+"""
 
 
 class _Collected:

@@ -76,6 +76,10 @@ class Kind(ABC, Generic[P]):
         """Return a report, given the index of its first number."""
 
     @abstractmethod
+    def line_ends(self, report: P) -> int:
+        """Return how many line ends a report has."""
+
+    @abstractmethod
     def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether reports have to be read separately."""
 

@@ -80,6 +80,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
         document = report.document
         self._lines, self._bins_before = reader.text.lines(ints(starts)), np.searchsorted(cut_at, starts)
         self._bin_lines = reader.text.lines(cut_at).tolist()
+        self._line_ends = reader.text.chars.count("\n")
         self.conditions = [(self._places[list(numbers)], answer) for numbers, answer in report.conditions.items()]
         read = {row.number for row in figures.rows} | {bucket.number for bucket in figures.buckets}
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
@@ -112,6 +113,10 @@ class DocumentKind(fio_columns.Kind[Printed]):
                 for line, height, bins in zip(self._bin_lines, report.heights.tolist(), report.bins, strict=False)
             ],
         )
+
+    def line_ends(self, report: Printed) -> int:
+        """Return how many line ends a document has."""
+        return self._line_ends + int(report.heights[-1])
 
     def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether statistics may be over single requests."""

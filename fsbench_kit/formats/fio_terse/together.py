@@ -213,6 +213,10 @@ class _Kind(fio_columns.Kind[_Printed]):
         """Return a run, given the index of its first number."""
         return Log(self.figures, self.figures.shape, first, self._lines, (), ())
 
+    def line_ends(self, _: _Printed) -> int:
+        """Return how many line ends the lines of a run have."""
+        return len(self._templates) - 1
+
     def are_odd(self, numbers: Numbers, firsts: Ints) -> Bools:
         """Return whether nothing in a run took any time, so that its duration is unknown."""
         are_odd: Bools = ~numbers.is_any[firsts[:, None] + self._runtimes].any(axis=1)
