@@ -1,9 +1,9 @@
 """Caches what was read of files, so that unchanged files need not be read again.
 
 For each folder that was read there are two cache files: what was read of each of its logs, and the result for all
-of them; and a third one if few of the logs changed since, with what changed in the result. They are only used by
-the version that wrote them, and ignored if damaged. Logs that could still change without getting another stamp are
-not cached.
+of them, without the frames that are in the first one; and a third one if few of the logs changed since, with what
+changed in the result. They are only used by the version that wrote them, and ignored if damaged. Logs that could
+still change without getting another stamp are not cached.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 from dataclasses import replace
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,12 +25,12 @@ import polars as pl
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import BELONGING, Columns, Packing, unpacked
+from fsbench_kit.data.columns import BELONGING, Columns, packed, unpacked
 from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
@@ -44,16 +44,83 @@ _LEAST: Final = 2**16
 """Files with fewer bytes in total are not cached."""
 
 
-class ReadFiles:
-    """The cache of what was read of the files in a folder."""
+class Cache:
+    """The cache of what was read of files in some places, which are folders, and of the result for all of these.
+
+    What changed since is stored beside the result, so that a change packs and writes nothing but this.
+    """
+
+    def __init__(self, places: Iterable[Path]) -> None:
+        several = list(dict.fromkeys(places))
+        self._files = {place: _Files(place) for place in several}
+        base = self._files[several[0]].entry if len(several) == 1 else None
+        self._result = _Entry(several, "frames", base)
+        self._changes = _Entry(several, "changes", self._result)
+        self._new: set[Path] = set()
+        self._kept: list[Outcome] = []
+
+    def read(self, files: Sequence[File], places: Sequence[Path], executor: Executor | None) -> list[Read]:
+        """Return what was read of files, reading only those that are not in the cache or have changed."""
+        known = [self._files[place].read(file) for file, place in zip(files, places, strict=True)]
+        new = [number for number, read in enumerate(known) if read is None]
+        for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
+            known[number] = read
+            if read.stamp is not None:
+                self._new.add(places[number])
+        return [read for read in known if read is not None]
+
+    def keep(self, read: Sequence[Read], places: Sequence[Path]) -> None:
+        """Store what was read of files in each place, if some of it is new."""
+        for place in self._new:
+            self._files[place].keep(each for each, own in zip(read, places, strict=True) if own == place)
+
+    def result(self) -> Outcome | None:
+        """Return the result, or ``None``."""
+        if not self._result.frames:
+            return None
+        self._kept = [_outcome(each.frames) for each in (self._result, self._changes) if each.frames]
+        return reduce(Outcome.then, self._kept)
+
+    def after(self, change: Outcome, *, is_kept: bool) -> Assembly:
+        """Return the frames after a change of the result that was read, and store it if it can be kept."""
+        whole, *previous = self._kept
+        changes = reduce(Outcome.then, [*previous, change])
+        if is_kept and len(changes.replaced) > _MOST_CHANGED * len(changes.order):
+            result = whole.then(changes)
+            self.keep_result(result)
+            return result.assembly
+        if is_kept:
+            self._changes.write(_frames(changes))
+        return whole.changed_by(changes)
+
+    def keep_result(self, outcome: Outcome) -> None:
+        """Store a result, replacing the previous one."""
+        self._result.write(_frames(replace(outcome, replaced=frozenset())))
+
+
+_MOST_CHANGED: Final = 1 / 8
+"""The share of files that may have changed since the result was stored; with more, all of it is stored anew."""
+
+
+class _Files:
+    """What was read of the files in a folder.
+
+    Attributes
+    ----------
+    entry
+        The cache file.
+    """
 
     def __init__(self, place: Path) -> None:
-        self._entry = _Entry([place], "columns")
-        self._known: dict[Stamp, Part] = {}
-        if kept := list(unpacked(self._entry.read())):
-            stamps, *frames = kept
-            parts = Columns(*frames).files(stamps.height)
-            self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
+        self.entry = _Entry([place], "columns")
+
+    @cached_property
+    def _known(self) -> Mapping[Stamp, Part]:
+        if not self.entry.frames:
+            return {}
+        stamps, *frames = self.entry.frames
+        parts = Columns(*frames).files(stamps.height)
+        return dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
 
     def read(self, file: File) -> Read | None:
         """Return what was read of a file before, if its stamp is unchanged, otherwise ``None``."""
@@ -65,89 +132,21 @@ class ReadFiles:
             return None
         return Read(part, None, stamp)
 
-    def keep(self, read: Iterable[Read], packing: Packing) -> None:
+    def keep(self, read: Iterable[Read]) -> None:
         """Store what was read of files, replacing the previous content.
 
-        Files that can still change unseen are stored as well, under a stamp that no file has: the frames that hold
-        all files are packed for the result anyway.
+        Files that can still change unseen are stored as well, under a stamp that no file has, because the result
+        refers to the frames that hold all files.
         """
         every = list(read)
         stamps = [_NO_FILE if each.stamp is None or each.fio_log is not None else each.stamp for each in every]
         if sum(stamp.size for stamp in {*stamps} - {_NO_FILE}) >= _LEAST:
             columns = Columns.gathered([each.part for each in every])
-            self._entry.write([pl.DataFrame(stamps, schema=_STAMPS, orient="row"), *columns.frames()], packing)
-
-
-def read_cached(
-    files: Sequence[File], places: Sequence[Path], executor: Executor | None
-) -> tuple[list[Read], Callable[[Packing], None]]:
-    """Return what was read of files, reading only those that are not in the cache or have changed.
-
-    Returns
-    -------
-    tuple
-        What was read, and a function that stores it, if some of it is new. The results for all files of a place,
-        which is a folder, are stored together.
-    """
-    caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
-    known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
-    new = [number for number, read in enumerate(known) if read is None]
-    for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
-        known[number] = read
-    result = [read for read in known if read is not None]
-
-    def keep(packing: Packing) -> None:
-        for place in {places[number] for number in new if result[number].stamp is not None}:
-            caches[place].keep((read for read, own in zip(result, places, strict=True) if own == place), packing)
-
-    return result, keep
+            self.entry.write([pl.DataFrame(stamps, schema=_STAMPS, orient="row"), *columns.frames()])
 
 
 _NO_FILE: Final = Stamp(*[-1] * len(Stamp._fields))
 _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
-
-
-class Outcomes:
-    """The cache of the result for everything found in some places, which are folders.
-
-    What changed since is stored beside the result, so that a change packs and writes nothing but this.
-    """
-
-    def __init__(self, places: Iterable[Path]) -> None:
-        several = list(places)
-        self._result, self._changes = (_Entry(several, kind) for kind in ("frames", "changes"))
-        self._kept: list[Outcome] = []
-
-    def read(self) -> Outcome | None:
-        """Return the cached result, or ``None``."""
-        if not (whole := list(unpacked(self._result.read()))):
-            return None
-        self._kept = [_outcome(whole)]
-        changes = unpacked(self._changes.read())
-        if (of := next(changes, None)) is not None and of.item() == self._result.head:
-            self._kept.append(_outcome(list(changes)))
-        return reduce(Outcome.then, self._kept)
-
-    def after(self, change: Outcome, *, is_kept: bool) -> Assembly:
-        """Return the frames after a change of the result that was read, and store it if it can be kept."""
-        whole, *previous = self._kept
-        changes = reduce(Outcome.then, [*previous, change])
-        if is_kept and len(changes.replaced) > _MOST_CHANGED * len(changes.order):
-            result = whole.then(changes)
-            self.keep(result, Packing())
-            return result.assembly
-        if is_kept:
-            of = pl.DataFrame({"of": [self._result.head]})
-            self._changes.write([of, *_frames(changes)], Packing())
-        return whole.changed_by(changes)
-
-    def keep(self, outcome: Outcome, packing: Packing) -> None:
-        """Store a result, replacing the previous one."""
-        self._result.write(_frames(replace(outcome, replaced=frozenset())), packing)
-
-
-_MOST_CHANGED: Final = 1 / 8
-"""The share of files that may have changed since the result was stored; with more, all of it is stored anew."""
 
 
 def _outcome(frames: Sequence[pl.DataFrame]) -> Outcome:
@@ -202,38 +201,56 @@ def folder() -> Path:
 class _Entry:
     """A file of the cache, which contains frames.
 
+    Parameters
+    ----------
+    places, kind
+        What it is for.
+    base
+        The file that it adds to, without which it is of no use: the frames of that one are not stored again.
+
     Attributes
     ----------
     head
-        The header of the file that was read, which distinguishes it from any other.
+        The header of the file that was read or written, which distinguishes it from any other; zeros if there is
+        none.
     """
 
-    def __init__(self, places: Iterable[Path], kind: str) -> None:
+    def __init__(self, places: Iterable[Path], kind: str, base: _Entry | None = None) -> None:
         names = b"\0".join(os.fsencode(place.absolute()) for place in places)
         self._name = f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
-        self.head = b""
+        self._base = base
+        self.head = bytes(_HEAD)
 
     @property
     def _file(self) -> Path:
         return folder() / self._name
 
-    def read(self) -> bytes:
-        """Return the packed frames; nothing if the file is missing, damaged or of another version."""
+    @cached_property
+    def frames(self) -> list[pl.DataFrame]:
+        """The frames; none if the file is missing, damaged, of another version, or adds to another file."""
+        known, of = self._of
         try:
             with self._file.open("rb") as opened:
-                head, payload = opened.read(_HEAD), opened.read()
-            if head != _head([payload]):
-                return b""
-            self.head = head
+                head, its_base, payload = opened.read(_HEAD), opened.read(_HEAD), opened.read()
+            if its_base != of or head != _head([its_base, payload]):
+                return []
             os.utime(self._file)
         except OSError:
-            return b""
-        return payload
+            return []
+        self.head = head
+        return list(unpacked(payload, known))
 
-    def write(self, frames: Iterable[pl.DataFrame], packing: Packing) -> None:
+    @property
+    def _of(self) -> tuple[list[pl.DataFrame], bytes]:
+        """The frames of the base, and its header."""
+        return ([], bytes(_HEAD)) if self._base is None else (self._base.frames, self._base.head)
+
+    def write(self, frames: list[pl.DataFrame]) -> None:
         """Write the file atomically, and remove the least recently used files if the cache is too large."""
         with contextlib.suppress(OSError):  # a cache that cannot be written is skipped
-            _write(self._file, packing.packed(frames))
+            known, of = self._of
+            self.head = _write(self._file, [of, *packed(frames, known)])
+            self.frames = frames
 
 
 def _head(pieces: Iterable[bytes]) -> bytes:
@@ -258,12 +275,14 @@ def _version() -> bytes:
 _HEAD: Final = 32 + 8 + 4
 
 
-def _write(file: Path, pieces: Sequence[bytes]) -> None:
+def _write(file: Path, pieces: Sequence[bytes]) -> bytes:
+    """Write a cache file, and return its header."""
+    head = _head(pieces)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     try:
         with os.fdopen(descriptor, "wb") as opened:
-            opened.write(_head(pieces))
+            opened.write(head)
             opened.writelines(pieces)
         Path(name).replace(file)
     except BaseException:
@@ -276,3 +295,4 @@ def _write(file: Path, pieces: Sequence[bytes]) -> None:
         total += found.st_size
         if total > LIMIT:
             Path(each).unlink(missing_ok=True)
+    return head

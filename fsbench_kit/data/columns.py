@@ -272,26 +272,20 @@ class Columns:
         return cls(**dict(zip(_FRAMES, unpacked(data), strict=True)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Columns.from_bytes, (packed(self.frames()),)
+        return Columns.from_bytes, (b"".join(packed(self.frames())),)
 
 
-class Packing:
-    """Packs each frame only once, because frames of a result are mostly those read from its files."""
+def packed(frames: Iterable[pl.DataFrame], known: Sequence[pl.DataFrame] = ()) -> list[bytes]:
+    """Return frames as pieces of bytes.
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[pl.DataFrame, Sequence[bytes]]] = {}
-
-    def packed(self, frames: Iterable[pl.DataFrame]) -> list[bytes]:
-        """Return frames as pieces of bytes, and remember these."""
-        several = list(frames)
-        new = [frame for frame in several if id(frame) not in self._known]
-        self._known |= {id(frame): (frame, _packed(frame)) for frame in new}
-        return [piece for frame in several for piece in self._known[id(frame)][1]]
-
-
-def packed(frames: Iterable[pl.DataFrame]) -> bytes:
-    """Return frames as bytes: for each, how many groups of its columns and rows follow as streams of Arrow."""
-    return b"".join(chain.from_iterable(map(_packed, frames)))
+    For each, these are how many groups of its columns and rows follow as streams of Arrow; for one of the known
+    frames, no groups, and its index among these.
+    """
+    indexes = {id(frame): index for index, frame in enumerate(known)}
+    pieces = (
+        _packed(frame) if (index := indexes.get(id(frame))) is None else [_numbered(0, index)] for frame in frames
+    )
+    return list(chain.from_iterable(pieces))
 
 
 def _packed(frame: pl.DataFrame) -> list[bytes]:
@@ -300,8 +294,12 @@ def _packed(frame: pl.DataFrame) -> list[bytes]:
     if _VARIED.issubset(frame.columns):
         groups = [list(names) for _, names in groupby(frame.columns, _VARIED.__contains__)]
     starts = range(0, frame.height or 1, _PART)
-    head = b"".join(number.to_bytes(_LENGTH, "little") for number in (len(groups), len(starts)))
-    return [head, *(_stream(frame[names][start : start + _PART]) for names in groups for start in starts)]
+    streams = (_stream(frame[names][start : start + _PART]) for names in groups for start in starts)
+    return [_numbered(len(groups), len(starts)), *streams]
+
+
+def _numbered(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(_LENGTH, "little") for number in numbers)
 
 
 def _stream(frame: pl.DataFrame) -> bytes:
@@ -316,8 +314,8 @@ def _stream(frame: pl.DataFrame) -> bytes:
     return piece.getvalue()
 
 
-def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
-    """Yield the frames from packed bytes."""
+def unpacked(data: bytes, known: Sequence[pl.DataFrame] = ()) -> Iterator[pl.DataFrame]:
+    """Yield the frames from packed bytes, given those that were known when they were packed."""
     view = memoryview(data)
     while view:
         groups, parts = (int.from_bytes(view[start : start + _LENGTH], "little") for start in (0, _LENGTH))
@@ -326,8 +324,11 @@ def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
             start = end + _LENGTH
             end = start + int.from_bytes(view[end:start], "little")
             streams.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
-        frame, *more = (_whole(streams[first : first + parts]) for first in range(0, len(streams), parts))
-        yield frame.hstack(list(chain.from_iterable(more)))
+        if groups:
+            frame, *more = (_whole(streams[first : first + parts]) for first in range(0, len(streams), parts))
+            yield frame.hstack(list(chain.from_iterable(more)))
+        else:
+            yield known[parts]
         view = view[end:]
 
 

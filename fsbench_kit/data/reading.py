@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from fsbench_kit.data.again import Outcome, change
 from fsbench_kit.data.assembly import assembly, found_in, legibly
 from fsbench_kit.data.batches import read_files
-from fsbench_kit.data.cache import Outcomes, is_on, read_cached
-from fsbench_kit.data.columns import Packing
+from fsbench_kit.data.cache import Cache, is_on
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.dates import with_times
 from fsbench_kit.data.deduplication import marks
@@ -142,22 +141,19 @@ def _dataset(
     def read_some(paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
         some = [place for place in zip(files, folders, strict=True) if place[0].path in paths]
         its_files, its_folders = [file for file, _ in some], [folder for _, folder in some]
-        if have_changed:
-            read = read_files(its_files, executor)
-        else:
-            read, _ = read_cached(its_files, its_folders, executor)
+        read = read_files(its_files, executor) if have_changed else cache.read(its_files, its_folders, executor)
         return dict(zip((file.path for file in its_files), read, strict=True))
 
     traces = traces_by_path(found) if cached and not names and not assume else None
-    kept = Outcomes(dict.fromkeys(folders))
-    if traces is not None and (before := kept.read()) is not None:
+    cache = Cache(folders)
+    if traces is not None and (before := cache.result()) is not None:
         if before.traces == traces:
             return before.assembly.dataset
         some = change(before, traces, found, read_some)
         if some is not None:
             its_change, is_certain = some
-            return kept.after(its_change, is_kept=is_certain).dataset
-    read, keep = read_cached(files, folders, executor) if cached else (read_files(files, executor), None)
+            return cache.after(its_change, is_kept=is_certain).dataset
+    read = cache.read(files, folders, executor) if cached else read_files(files, executor)
     as_logs = (
         Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
         for file, (part, fio_log, _) in zip(files, read, strict=True)
@@ -170,9 +166,8 @@ def _dataset(
     runs, diagnostics = found_in(own)
     marked = marks(runs)
     whole = assembly(own, runs, diagnostics, marked)
-    packing = Packing()
-    if keep is not None:
-        keep(packing)
+    if cached:
+        cache.keep(read, folders)
     if traces is not None:
         # Files that could still change undetected are read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}
@@ -181,7 +176,7 @@ def _dataset(
         is_by_itself = not any(isinstance(log, FioLog) for log in logs)
         order = list(dict.fromkeys(log.source for log in own))
         its_marks = marked.of_files(runs) if is_by_itself else None
-        kept.keep(Outcome(traces, with_runs, order, its_marks, lambda: whole), packing)
+        cache.keep_result(Outcome(traces, with_runs, order, its_marks, lambda: whole))
     return joined([whole.dataset, *(each for each in results if isinstance(each, Dataset))])
 
 
