@@ -25,7 +25,7 @@ import polars as pl
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import BELONGING, Columns, packed, unpacked
+from fsbench_kit.data.columns import BELONGING, Columns, Unpacked, packed
 from fsbench_kit.data.files import Stamp
 from fsbench_kit.model.schema import SCHEMAS
 
@@ -226,24 +226,24 @@ class _Entry:
         return folder() / self._name
 
     @cached_property
-    def frames(self) -> list[pl.DataFrame]:
+    def frames(self) -> Sequence[pl.DataFrame]:
         """The frames; none if the file is missing, damaged, of another version, or adds to another file."""
         known, of = self._of
         try:
             with self._file.open("rb") as opened:
                 head, its_base, payload = opened.read(_HEAD), opened.read(_HEAD), opened.read()
             if its_base != of or head != _head([its_base, payload]):
-                return []
+                return ()
             os.utime(self._file)
         except OSError:
-            return []
+            return ()
         self.head = head
-        return list(unpacked(payload, known))
+        return Unpacked(payload, known)
 
     @property
-    def _of(self) -> tuple[list[pl.DataFrame], bytes]:
+    def _of(self) -> tuple[Sequence[pl.DataFrame], bytes]:
         """The frames of the base, and its header."""
-        return ([], bytes(_HEAD)) if self._base is None else (self._base.frames, self._base.head)
+        return ((), bytes(_HEAD)) if self._base is None else (self._base.frames, self._base.head)
 
     def write(self, frames: list[pl.DataFrame]) -> None:
         """Write the file atomically, and remove the least recently used files if the cache is too large."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise, repeat
@@ -34,7 +35,7 @@ from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import LARGEST, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -269,7 +270,7 @@ class Columns:
     @classmethod
     def from_bytes(cls, data: bytes) -> Columns:
         """Return columns from their packed frames."""
-        return cls(**dict(zip(_FRAMES, unpacked(data), strict=True)))
+        return cls(**dict(zip(_FRAMES, Unpacked(data), strict=True)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Columns.from_bytes, (b"".join(packed(self.frames())),)
@@ -314,22 +315,50 @@ def _stream(frame: pl.DataFrame) -> bytes:
     return piece.getvalue()
 
 
-def unpacked(data: bytes, known: Sequence[pl.DataFrame] = ()) -> Iterator[pl.DataFrame]:
-    """Yield the frames from packed bytes, given those that were known when they were packed."""
-    view = memoryview(data)
-    while view:
-        groups, parts = (int.from_bytes(view[start : start + _LENGTH], "little") for start in (0, _LENGTH))
-        streams, end = [], 2 * _LENGTH
-        for _ in range(groups * parts):
-            start = end + _LENGTH
-            end = start + int.from_bytes(view[end:start], "little")
-            streams.append(pl.read_ipc_stream(io.BytesIO(view[start:end])))
-        if groups:
-            frame, *more = (_whole(streams[first : first + parts]) for first in range(0, len(streams), parts))
-            yield frame.hstack(list(chain.from_iterable(more)))
-        else:
-            yield known[parts]
-        view = view[end:]
+class Unpacked(Sequence[pl.DataFrame]):
+    """The frames of packed bytes, each made when it is first needed.
+
+    Parameters
+    ----------
+    data
+        The packed bytes.
+    known
+        The frames that were known when they were packed.
+    """
+
+    def __init__(self, data: bytes, known: Sequence[pl.DataFrame] = ()) -> None:
+        self._known = known
+        self._frames: dict[int, pl.DataFrame] = {}
+        self._packed: list[tuple[int, int, list[memoryview]]] = []
+        view = memoryview(data)
+        while view:
+            groups, parts = (_number(view[start : start + _LENGTH]) for start in (0, _LENGTH))
+            streams, end = [], 2 * _LENGTH
+            for _ in range(groups * parts):
+                start = end + _LENGTH
+                end = start + _number(view[end:start])
+                streams.append(view[start:end])
+            self._packed.append((groups, parts, streams))
+            view = view[end:]
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __getitem__(self, index: int) -> pl.DataFrame:  # type: ignore[override]  # no slice of it is needed
+        if index not in self._frames:
+            self._frames[index] = self._made(*self._packed[index])
+        return self._frames[index]
+
+    def _made(self, groups: int, parts: int, streams: Sequence[memoryview]) -> pl.DataFrame:
+        if not groups:
+            return self._known[parts]
+        pieces = [pl.read_ipc_stream(io.BytesIO(stream)) for stream in streams]
+        frame, *more = (_whole(pieces[first : first + parts]) for first in range(0, len(pieces), parts))
+        return frame.hstack(list(chain.from_iterable(more)))
+
+
+def _number(data: memoryview) -> int:
+    return int.from_bytes(data, "little")
 
 
 def _whole(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:

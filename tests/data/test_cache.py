@@ -245,7 +245,7 @@ def test_only_what_bears_on_a_changed_file_is_put_together_anew(
 
 def test_frames_of_any_length_are_the_same_after_packing() -> None:
     frames = [pl.DataFrame({"row": range(rows), "name": ["a"] * rows}) for rows in (0, 1, 200_000)]
-    unpacked = list(columns.unpacked(b"".join(columns.packed(frames))))
+    unpacked = columns.Unpacked(b"".join(columns.packed(frames)))
     assert len(unpacked) == len(frames)
     for frame, again in zip(frames, unpacked, strict=True):
         assert_frame_equal(again, frame)
