@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
 
 def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset, folder: Path | None = None) -> None:
-    """Print what was not understood, and how many other diagnostics there are; `folder` has all of them."""
+    """Print what was not understood, and how many other diagnostics there are; `folder` has all of them.
+
+    Of the notes, only those on what a log lacks are printed if its run is therefore partial.
+    """
     import polars as pl
 
     from fsbench_kit import tables
 
     shown = 0
-    for line in tables.remarks(dataset.diagnostics):
+    diagnostics, runs = dataset.diagnostics.lazy(), dataset.runs.lazy()
+    lacking = diagnostics.filter(pl.col("code") == "INCOMPLETE_LOG")
+    lacking = lacking.join(runs.filter(pl.col("status") == "partial"), on="source", how="semi")
+    for line in tables.remarks(pl.concat([diagnostics.filter(pl.col("severity") != "note"), lacking])):
         err.print(line)
         shown += not line.startswith(" ")
     others = dataset.diagnostics.lazy().select(pl.len()).collect().item() - shown

@@ -245,7 +245,7 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
 
 
 def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
-    """Say what kinds of warnings and errors there are, the gravest and most frequent first, by their first.
+    """Say what kinds of diagnostics there are, the gravest and most frequent first, by their first.
 
     Examples
     --------
@@ -256,7 +256,6 @@ def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
     """
     kinds = (
         diagnostics.lazy()
-        .filter(pl.col("severity") != "note")
         .group_by("severity", "code", maintain_order=True)
         .agg(
             pl.len().alias("times"),

@@ -100,6 +100,20 @@ def test_remarks_of_a_kind_are_one_and_the_table_comes_last(tmp_path: Path, smal
         assert fsb.read(to).diagnostics.height > 29
 
 
+def test_where_a_run_breaks_off_is_said_but_not_what_another_log_lacks(tmp_path: Path, root: Path) -> None:
+    logs = root / "tests" / "data" / "fio_json"
+    head, _, _ = (logs / "3.33-grouped.json").read_text().partition('      "usr_cpu"')
+    (tmp_path / "cut.json").write_text(head)
+    other = re.sub(r'  "fio version" : .*\n', "", (logs / "3.33-steady-state.json").read_text())
+    (tmp_path / "no-version.json").write_text(other)
+    line = head.count("\n")
+    for more in ((), ("--to", tmp_path / "data")):
+        result = fsbench("read", tmp_path, *more)
+        assert f"cut.json:{line}: The document breaks off; the part before that was read." in result.stderr
+        assert "no-version.json" not in result.stderr
+        assert "1 more remark; " in result.stderr
+
+
 def test_a_plan_goes_by_its_bare_name(tmp_path: Path) -> None:
     (tmp_path / "plans").mkdir()
     for name in ("quick", "plans/quick.toml", "quick.toml"):
