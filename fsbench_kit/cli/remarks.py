@@ -31,7 +31,7 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset, folder: Path | Non
     for line in tables.remarks(pl.concat([diagnostics.filter(pl.col("severity") != "note"), lacking])):
         err.print(line)
         shown += not line.startswith(" ")
-    others = dataset.diagnostics.lazy().select(pl.len()).collect().item() - shown
+    others = diagnostics.select(pl.len()).collect().item() - shown
     if others:
         number = tables.counted(others, "more remark" if shown else "remark")
         way = "fsbench read PATH --to FOLDER writes" if folder is None else f'fsb.read("{folder}").diagnostics has'

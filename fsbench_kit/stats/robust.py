@@ -79,7 +79,8 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
             each = zip(np.sort(dense_a), np.sort(dense_b), strict=True)
             places = _counted([partial(_ratios_up_to, *of_cell) for of_cell in each])
         else:
-            places = _sorted(np.repeat(dense_b, size_a, axis=-1) - np.tile(dense_a, size_b))
+            ratios = dense_b[:, :, None] - dense_a[:, None, :]
+            places = _sorted(ratios.reshape(len(ratios), -1))
         found[:, chosen] = _invert(places, size_a * size_b, left_out)
     estimate, low, high, achieved = found.reshape(4, *cells)
     unknown = np.isnan(achieved)
