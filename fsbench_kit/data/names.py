@@ -161,7 +161,7 @@ def _free(keys: Iterable[str]) -> list[str]:
         meaning = MEANINGS[taken].replace("`", "")
         raise RequestError(
             f"{taken} cannot come from a name or an assumption",
-            hint=f"Choose another word, because {taken} has a meaning: {meaning}",
+            hint=f"Choose another word; {taken} is a column of runs: {meaning}",
         )
     return several
 
