@@ -17,16 +17,12 @@ from typing import Final, NamedTuple
 from fsbench_kit.data.dates import DATE, OTHER_WORDS, iso, with_time
 from fsbench_kit.data.log import FioLog, Log, log_with
 from fsbench_kit.formats.command_line import truth
-from fsbench_kit.model.columns import MEANINGS
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.parsing import parse
 from fsbench_kit.model.records import Setting
-from fsbench_kit.model.schema import SCHEMAS
 
 FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")
 """Keys that are columns of runs; all others are settings."""
-_TAKEN: Final = SCHEMAS["runs"].keys() - {*FACTS, "tool"}
-"""Other columns of runs, which would hide a setting of that name; each log states its tool."""
 
 
 class Named(NamedTuple):
@@ -70,7 +66,6 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     if not isinstance(assume, Mapping):
         raise RequestError(f"{assume!r} cannot be assumed", hint='Give keys and values: {"fio_version": "3.1"}.')
     known = {str(key): str(value) for key, value in assume.items()}
-    _free(known)
     version = known.pop("fio_version", None)
     if wrong := next((key for key, value in known.items() if not re.fullmatch(_form(key).pattern, value)), None):
         raise RequestError(
@@ -131,7 +126,7 @@ class NameTemplate:
         if wrong is not None or "{" in braces or "}" in braces or not any(keys):
             what = f"{{{wrong}}} is not a key" if wrong is not None else "this is not a name template"
             raise RequestError(f"{text}: {what}", hint=_HOW)
-        self.keys = _free([key for key in keys if key])
+        self.keys = [key for key in keys if key]
         self._folders = text.count("/")
         self._has_ending = re.search(r"\.[A-Za-z]\w*$", text) is not None
         typed = re.sub(r"\{([^{}]*)\}", lambda found: f"{{{found[1]}:{_form(found[1]).name}}}", text)
@@ -152,18 +147,6 @@ class NameTemplate:
         found = None if self._has_ending else self._parser.parse(_ENDING.sub("", name))
         found = found or self._parser.parse(name)
         return None if found is None else _named(found.named)
-
-
-def _free(keys: Iterable[str]) -> list[str]:
-    """Return keys; raise if one of them is a column of runs that is not known from a name."""
-    several = list(keys)
-    if (taken := next((key for key in several if key in _TAKEN), None)) is not None:
-        meaning = MEANINGS[taken].replace("`", "")
-        raise RequestError(
-            f"{taken} cannot come from a name or an assumption",
-            hint=f"Choose another word; {taken} is a column of runs: {meaning}",
-        )
-    return several
 
 
 _HOW: Final = 'Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'

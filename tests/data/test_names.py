@@ -105,18 +105,11 @@ def test_templates(template: str, name: str, said: dict[str, str | int] | None) 
         ("{file system}.json", "{file system} is not a key"),
         ("{1}.json", "{1} is not a key"),
         ("{a:d}.json", "{a:d} is not a key"),
-        ("{filesystem}-{stage}.json", "stage cannot come from a name"),
     ],
 )
 def test_what_is_no_template(template: str, message: str) -> None:
     with pytest.raises(RequestError, match=re.escape(message)):
         NameTemplate(template)
-
-
-def test_what_a_column_of_runs_means_is_not_assumed_anew(root: Path) -> None:
-    with pytest.raises(RequestError, match="stage cannot come from a name or an assumption") as raised:
-        fsb.read(root / "tests" / "data" / "bonnie" / "1.98-report.txt", assume={"stage": "2"})
-    assert "warm-up" in str(raised.value)
 
 
 @pytest.mark.parametrize(
