@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset, folder: Path | None = None) -> None:
     """Print what was not understood, and how many other diagnostics there are; `folder` has all of them.
 
-    Of the notes, only those on what a log lacks are printed if its run is therefore partial.
+    Of the notes, only those on what a log lacks are printed, and only if its run is partial.
     """
     import polars as pl
 
@@ -27,7 +27,8 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset, folder: Path | Non
     shown = 0
     diagnostics, runs = dataset.diagnostics.lazy(), dataset.runs.lazy()
     lacking = diagnostics.filter(pl.col("code") == "INCOMPLETE_LOG")
-    lacking = lacking.join(runs.filter(pl.col("status") == "partial"), on="source", how="semi")
+    partial = runs.filter(pl.col("status") == "partial")
+    lacking = lacking.join(partial, on="source", how="semi", maintain_order="left")
     for line in tables.remarks(pl.concat([diagnostics.filter(pl.col("severity") != "note"), lacking])):
         err.print(line)
         shown += not line.startswith(" ")

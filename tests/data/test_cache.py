@@ -243,6 +243,20 @@ def test_only_what_bears_on_a_changed_file_is_put_together_anew(
         sizes.clear()
 
 
+def test_only_the_frame_that_is_needed_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, *frames = (pl.DataFrame({"row": [number]}) for number in range(3))
+    packed = b"".join(columns.packed([known, *frames], [known]))
+    made: list[object] = []
+    read = pl.read_ipc_stream
+    monkeypatch.setattr(pl, "read_ipc_stream", lambda stream: made.append(stream) or read(stream))
+    unpacked = columns.Unpacked(packed, [known])
+    assert unpacked[0] is known
+    assert made == []
+    assert unpacked[2].equals(frames[1])
+    assert unpacked[2] is unpacked[2]
+    assert len(made) == 1
+
+
 def test_frames_of_any_length_are_the_same_after_packing() -> None:
     frames = [pl.DataFrame({"row": range(rows), "name": ["a"] * rows}) for rows in (0, 1, 200_000)]
     unpacked = columns.Unpacked(b"".join(columns.packed(frames)))
