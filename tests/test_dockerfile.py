@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -98,10 +99,13 @@ def test_its_steps_make_an_environment_in_which_an_ordinary_user_reports(tmp_pat
                     own.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(ROOT / file, own)
         elif command == "RUN" and "apt-get" not in words:
-            # Few modules are ever imported here: compiling all takes longer.
-            environment = os.environ | {"MAKEFLAGS": "-- UV_COMPILE_BYTECODE=0"}
+            # As there, python3 is a Python, not what chooses one. Few modules are ever imported here: compiling
+            # all takes longer.
+            path = f"{sys.base_prefix}/bin:{os.environ['PATH']}"
+            environment = os.environ | {"PATH": path, "MAKEFLAGS": "-- UV_COMPILE_BYTECODE=0"}
             step = [*ORDINARY, "sh", "-c", words]
-            subprocess.run(step, check=True, cwd=tmp_path, env=environment, capture_output=True)
+            done = subprocess.run(step, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "small.toml").write_text(REPORT)
     command = [*ORDINARY, tmp_path / ".venv/bin/fsbench", "report", "small.toml"]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

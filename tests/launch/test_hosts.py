@@ -68,12 +68,15 @@ AuthorizedKeysFile {folder}/key.pub
 StrictModes no
 UsePAM no
 PidFile none
-SetEnv FSBENCH_LOCKS={folder}/locks
+SetEnv FSBENCH_LOCKS={folder}/locks HOME={folder}
 """
 
 
 class Machine:
-    """A stand-in for another machine: processes that end together, with a host name and an sshd."""
+    """A stand-in for another machine: processes that end together, with a host name, a home and an sshd.
+
+    In the home of whoever runs the tests, shells may start programs that must not be killed.
+    """
 
     def __init__(self, folder: Path) -> None:
         (folder / "locks").mkdir(parents=True)
@@ -409,7 +412,7 @@ def test_hosts_make_a_load_of_fio_together(
     (home / "plan.toml").write_text(_together(load, machines))
     before = _sockets()
     made = fsbench("launch", "plan.toml", "--study", "shared", cwd=home)
-    assert made.returncode == 0, made.stderr
+    assert made.returncode == 0, made.stdout + made.stderr
     (run,) = study.glob("*/run.json")
     report = (run.parent / "fio.json").read_text()
     *clients, whole = json.loads(report[report.index("{") :])["client_stats"]
@@ -461,7 +464,7 @@ def test_hosts_begin_a_command_together(machines: dict[str, Machine], tmp_path: 
     figures += "figures.began = { pattern = 'began=([0-9.]+)', unit = \"s\" }\n"
     (home / "plan.toml").write_text(_together(load + figures, machines))
     made = fsbench("launch", "plan.toml", "--study", "shared", cwd=home)
-    assert made.returncode == 0, made.stderr
+    assert made.returncode == 0, made.stdout + made.stderr
     data = fsb.read(study)
     assert data.runs["status"].to_list() == ["ok"]
     found = {(row["operation"], row["metric"]): row["value"] for row in data.measurements.iter_rows(named=True)}
