@@ -123,8 +123,10 @@ def main() -> None:
         where = error.filename or _NAMELESS.get(error.errno or 0, "the system")
         err.print(f"fsbench: {where}: {error.strerror or error}")
         sys.exit(2)
-    except Exception as error:
-        if "KeyboardInterrupt" in str(error):  # pydantic wraps it while it builds a model
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of Polars is no Exception
+        if "KeyboardInterrupt" in repr(error):  # pydantic and Polars wrap it if it meets them at their work
             sys.exit(130)
         if os.environ.get("FSBENCH_TRACEBACK"):
             raise

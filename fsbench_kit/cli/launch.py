@@ -207,6 +207,7 @@ def _report(result: LaunchResult) -> None:
     from fsbench_kit.launch import Campaign
     from fsbench_kit.launch.progress import from_here
     from fsbench_kit.launch.study_files import CAMPAIGN, PLAN
+    from fsbench_kit.tables import counted
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if (result.folder / PLAN).is_file():  # with several hosts, each has its own order
@@ -217,7 +218,7 @@ def _report(result: LaunchResult) -> None:
     if (result.folder.parent / CAMPAIGN).is_file():
         typer.echo(str(Campaign(from_here(result.folder.parent))))
     if result.stopped or result.failures:
-        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial; see above")
+        raise LaunchError(result.stopped or f"{counted(len(result.failures), 'failed or partial run')}; see above")
 
 
 def _plan(name: str, hosts: Path | None, scheduler: str | None) -> Plan:

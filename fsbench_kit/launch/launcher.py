@@ -376,8 +376,9 @@ class _Outcome:
         if self.refused is not None:
             raise LaunchError(self.refused.what, file=self.refused.file, hint=self.refused.hint)
         if self.planned is None or self.finished is None:
+            done = f"{len(self.ended)} run{'' if len(self.ended) == 1 else 's'}"
             raise LaunchError(
-                f"the launch ended unexpectedly after {len(self.ended)} runs (exit code {exit_code})",
+                f"the launch ended unexpectedly after {done} (exit code {exit_code})",
                 file=self.planned.folder if self.planned else None,
                 excerpt=errors.strip() or None,
                 hint="Finished runs are kept. The next launch removes what this one left behind.",

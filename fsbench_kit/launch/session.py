@@ -160,7 +160,7 @@ class Session:
             self._refuse_without_room()
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
-                return f"The budget of {used_up} was used up after {done} runs."
+                return f"The budget of {used_up} was used up after {done} run{'' if done == 1 else 's'}."
             self.tell(
                 RunStarted(
                     order=order,

@@ -20,7 +20,8 @@ def test_ctrl_c_ends_all_processes_plainly(tmp_path: Path, delay: float) -> None
     """Whether a process is just started, imports what it needs, or reads."""
     (logs := tmp_path / "logs").mkdir()
     for number in range(20_000):
-        (logs / f"{number}.txt").write_text(f"real\t{number // 60}m{number % 60}.5s\nuser\t0m0.2s\nsys\t0m0.1s\n")
+        elapsed = f"{number // 60}m{number % 60}.500s"
+        (logs / f"{number}.txt").write_text(f"real\t{elapsed}\nuser\t0m0.250s\nsys\t0m0.100s\n")
     command = [FSBENCH, "read", "logs", "--jobs", "3"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams) as process:  # type: ignore[call-overload]

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from polars.exceptions import PanicException
 
 import fsbench_kit as fsb
 from fsbench_kit import cli
@@ -302,6 +303,8 @@ def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.Mon
         (ZeroDivisionError("by zero"), 1, "a bug in fsbench: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), 130, "Interrupted."),
         (ValueError("cannot build the model: KeyboardInterrupt: "), 130, ""),
+        (PanicException("an `Err` value: PyErr { type: <class 'KeyboardInterrupt'> }"), 130, ""),
+        (PanicException("index out of bounds"), 1, "a bug in fsbench: PanicException: index out of bounds"),
     ):
 
         def fail(*_: object, error: BaseException = error, **__: object) -> None:

@@ -449,7 +449,7 @@ class TestLaunchOnADevice:
                 threading.Thread(target=kill_when_noted, args=(before,)).start()
 
         plan = make_plan(target=[on(disk)], cool_down=1)
-        with pytest.raises(LaunchError, match="the launch ended unexpectedly after 1 runs"):
+        with pytest.raises(LaunchError, match="the launch ended unexpectedly after 1 run \\("):
             launch(plan, root=tmp_path, study="s", devices=[disk], progress=watch)
         again = resume("s", root=tmp_path, devices=[disk])
         assert (again.failures, again.done, len(again.runs)) == ({}, 1, 1)

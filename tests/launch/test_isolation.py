@@ -413,7 +413,7 @@ class TestEndedInTheMiddle:
     def test_runner_is_asked_to_end(self, underway: Launch) -> None:
         underway.runner.terminate()
         _, errors = underway.driver.communicate(timeout=90)
-        assert "the launch ended unexpectedly after 1 runs" in errors
+        assert "the launch ended unexpectedly after 1 run (" in errors
         underway.assert_all_ended()
         assert scratch_folders(underway.root) == []
         underway.assert_only_the_first_run_is_there()
@@ -421,7 +421,7 @@ class TestEndedInTheMiddle:
     def test_runner_is_killed(self, underway: Launch, make_plan: Callable[..., Plan]) -> None:
         underway.runner.kill()
         _, errors = underway.driver.communicate(timeout=90)
-        assert "the launch ended unexpectedly after 1 runs" in errors
+        assert "the launch ended unexpectedly after 1 run (" in errors
         assert "The next launch removes what this one left behind." in errors
         underway.assert_all_ended()
         underway.assert_only_the_first_run_is_there()

@@ -445,7 +445,7 @@ def test_budget_of_time(
     fake_fio("sleep 0.5; report")
     result = launch(make_plan(workload=[fio], repeats=5, budget={"seconds": 0.2, "bytes": "1G"}), root=tmp_path)
     assert (len(result.runs), result.planned) == (1, 5)
-    assert result.stopped == "The budget of 0.2 s was used up after 1 runs."
+    assert result.stopped == "The budget of 0.2 s was used up after 1 run."
 
 
 def test_budget_of_bytes(
