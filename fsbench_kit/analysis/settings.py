@@ -173,7 +173,8 @@ def cells(
     dataset
         The runs.
     factor
-        A column of ``runs``, or the key of a setting; or ``date``, the day on which a run began.
+        A column of ``runs``, or the key of a setting unless a column of that name has values; or ``date``, the day
+        on which a run began.
     where
         The values to keep, by column of `CELL` or for the factor; ``None`` keeps figures without a value.
     without
@@ -204,13 +205,14 @@ def cells(
     runs = dataset.runs.hstack(_columns(settings, _KEYS, each)).with_columns_seq(
         memory=pl.coalesce("memory_limit", "memory"), date=pl.when(~of_one_run("date")).then("date")
     )
-    if factor in dataset.runs.columns:
+    keys = settings["key"].unique()
+    if factor in dataset.runs.columns and (dataset.runs[factor].count() or factor not in keys):
         runs = runs.with_columns_seq(level=pl.col(factor).cast(pl.String))
     elif factor == DATE:
         day = pl.coalesce("started_at", "ended_at").dt.date().cast(pl.String)
         runs = runs.with_columns_seq(level=pl.coalesce(_day("date"), day))
     else:
-        asked = factor_key(factor, settings["key"].unique())
+        asked = factor_key(factor, keys)
         runs = runs.hstack([level.rename("level") for level in _columns(settings, [asked], each)])
     if runs["level"].null_count():
         runs = runs.drop_nulls("level")

@@ -1,6 +1,10 @@
 """The strongest origin counts, and what is known of runs is known by key."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 
 import fsbench_kit as fsb
 from benchmarks.designs import dataset
@@ -59,3 +63,16 @@ def test_options_of_tools_are_factors_by_the_names_that_plans_give_them() -> Non
     made = dataset(facts, np.random.default_rng(1).lognormal(0, 0.02, (2, 6)))
     assert set(fsb.compare(made, "ioengine")["factor"]) == {"engine"}
     assert fsb.compare(made, "ioengine").equals(fsb.compare(made, "engine"))
+
+
+def test_a_word_in_names_is_a_factor_unless_a_column_of_that_name_has_values(tmp_path: Path) -> None:
+    for number, milliseconds in enumerate(range(100, 900, 100)):
+        log = f"real\t0m1.{milliseconds}s\nuser\t0m0.250s\nsys\t0m0.100s\n"
+        (tmp_path / f"{['old', 'new'][number % 2]}-{number // 2 + 1}.txt").write_text(log)
+    named = fsb.read(tmp_path, names="{stage}-{round}.txt")
+    expected = fsb.compare(fsb.read(tmp_path, names="{phase}-{round}.txt"), "phase")
+    found = fsb.compare(named, "stage")
+    assert found.select("baseline", "level", "n_baseline").rows() == [("new", "old", 4)]
+    assert found.drop("factor").equals(expected.drop("factor"))
+    launched = replace(named, runs=named.runs.with_columns(stage=pl.lit("measured", named.runs.schema["stage"])))
+    assert fsb.compare(launched, "stage").is_empty()  # all were made for the same
