@@ -60,6 +60,8 @@ _BY_OPERATION: Final = "{}, by operation"
 _SPEED: Final = "speed"
 """What rates and times are called together."""
 
+_DIGITS: Final = 12
+
 _VERDICTS: Final = ("better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable")
 
 SCHEMA: Final = dict.fromkeys(
@@ -142,7 +144,11 @@ def _in_order(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
     """Give rows their place; those of one name that follow one another are one row with several marks."""
     listed = pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
     number = (pl.col("row") != pl.col("row").shift(1, fill_value="\0")).cum_sum()
-    return listed.with_columns(row=number.cast(pl.String).str.zfill(5) + "|" + pl.col("row"))
+    return listed.with_columns(
+        # The last digits of an interval depend on the processor; a chart of the same data should not.
+        pl.col(pl.Float64).round_sig_figs(_DIGITS),
+        row=number.cast(pl.String).str.zfill(5) + "|" + pl.col("row"),
+    )
 
 
 def _bound(name: str) -> pl.Expr:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -347,6 +348,16 @@ def test_all_rows_that_are_asked_for_are_drawn_as_far_as_a_chart_can_show_them(c
     assert _heads(spec) == []
     spec = spec_of(charts.forest(_many(comparison, 6000), most=6000))
     assert _heads(spec) == ["and 3,500 more rows: the CSV of the table has all"]
+
+
+def test_a_chart_does_not_depend_on_the_last_digits_of_a_processor(comparison: Compare) -> None:
+    row = {"ratio": 1.84, "ci_low": 1.7112345678901234, "ci_high": 1.9812345678901234}
+    other = {name: math.nextafter(value, 2) for name, value in row.items()}
+    assert other != row
+    for better in ("higher", "lower"):
+        rows = (comparison({}, {"part": "b", "better": better, **of}) for of in (row, other))
+        first, second = (charts.forest(of).to_dict() for of in rows)
+        assert second == first
 
 
 @pytest.mark.parametrize(
