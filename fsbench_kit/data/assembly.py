@@ -162,7 +162,7 @@ def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
 
 def _fact(nothing: pl.Series, values: Sequence[Any]) -> pl.Series:
     """Return a column of facts, most of which are unknown in all logs."""
-    if all(value is None for value in values):
+    if values.count(None) == len(values):
         return _unknown(nothing, len(values))
     return pl.Series(nothing.name, values, nothing.dtype)
 

@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from fsbench_kit.formats.blocks import blocks
+
 Ints = NDArray[np.int64]
 
 BEFORE: Final = 7
@@ -18,7 +20,8 @@ def runs(chars: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
 
     The first and the last character must not be digits.
     """
-    starts, ends = _stretches(_are_digits(chars))
+    edges = np.concatenate([_edges(chars, some) for some in blocks(len(chars) - 1, _BLOCK)])
+    starts, ends = edges[::2].copy(), edges[1::2].copy()
     has_point = starts[1:] - ends[:-1] == 1
     has_point &= chars[ends[:-1]] == ord(".")
     whole = np.flatnonzero(has_point)
@@ -38,18 +41,18 @@ def numbers(starts: Ints, ends: Ints, whole: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(begins), decimals
 
 
-def _are_digits(chars: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    above = chars - np.uint8(ord("0"))
-    flags = above.view(np.bool_)  # the same memory: of a long text, new memory takes longer than the comparison
-    np.less(above, 10, out=flags)
-    return flags
+def _edges(chars: NDArray[np.uint8], some: slice) -> Ints:
+    """Return where runs of digits start or end after the first character of a block, up to that of the next."""
+    above = chars[some.start : some.stop + 1] - np.uint8(ord("0"))
+    are_digits = above.view(np.bool_)  # the same memory
+    np.less(above, 10, out=are_digits)
+    edges = np.flatnonzero(are_digits[1:] != are_digits[:-1])
+    edges += some.start + 1
+    return edges
 
 
-def _stretches(belongs: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return the starts and ends of all stretches of flags that are set; the first and last are not."""
-    edges = np.flatnonzero(belongs[1:] != belongs[:-1])
-    edges += 1
-    return edges[::2].copy(), edges[1::2].copy()
+_BLOCK: Final = 2**16
+"""The number of characters that are looked at together."""
 
 
 def integers(text: bytearray, ends: Ints, lengths: Ints) -> Ints:

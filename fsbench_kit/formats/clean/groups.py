@@ -116,21 +116,30 @@ class Group:
         usual += [ways.setdefault(SHARE, len(ways))] * len(example.shares)
         which = np.tile(np.array(usual, dtype=np.int64), (len(logs), 1))
         layouts = [log.layout for log in logs if log.layout is not None]
-        heads = list(zip(*(layout.heads for layout in layouts), strict=True))
+        of_lines: dict[int, tuple[list[str], Indexes]] = {}  # most have several figures
         for column, (place, printed, has_unit) in enumerate(example.figures):
             if place is not None and has_unit:
-                shown: Sequence[str] = [units(log.kind)[place] for log in logs]
-                known = {unit: _in_unit(printed, unit, example.clean.units) for unit in {*shown}}
+                shown, codes = _coded(units(log.kind)[place] for log in logs)
+                known = [_in_unit(printed, unit, example.clean.units) for unit in shown]
             elif place is not None and example.log.head(place):
-                shown = heads[layouts[0].numbers[place]]
-                known = {head: self.known_lines.printed[place, head] for head in {*shown}}
+                line = layouts[0].numbers[place]
+                if line not in of_lines:
+                    of_lines[line] = _coded(layout.heads[line] for layout in layouts)
+                shown, codes = of_lines[line]
+                known = [self.known_lines.printed[place, head] for head in shown]
             else:
                 continue
-            numbers = {each: ways.setdefault(way, len(ways)) for each, way in known.items()}
-            which[:, column] = [numbers[each] for each in shown]
+            which[:, column] = np.array([ways.setdefault(way, len(ways)) for way in known])[codes]
         at = self.at[:, np.maximum(of_numbers, 0)]
         at[:, np.array(of_numbers) < 0] = -1
         return at, list(ways), which
+
+
+def _coded(texts: Iterable[str]) -> tuple[list[str], Indexes]:
+    """Return the different texts, and for each text which of them it is."""
+    known: dict[str, int] = {}
+    codes = np.array([known.setdefault(text, len(known)) for text in texts])
+    return list(known), codes
 
 
 def _in_unit(printed: Printed, suffix: str, units: Mapping[str, tuple[str, Rounding]]) -> Printed:

@@ -6,7 +6,7 @@ The kind of a text is what remains without its numbers, and without the blanks t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.formats import digits
+from fsbench_kit.formats.blocks import blocks
 from fsbench_kit.model.records import How
 from fsbench_kit.model.units import COUNT_SUFFIXES, exact_factor, quantity
 
@@ -135,40 +136,50 @@ class Numbers:
         This is `fsbench_kit.model.units.quantity` for columns. As there, a figure is the float nearest to the true
         product: integers below 2^53 are multiplied, and divided once.
         """
+        scales = np.array([_scale(how) for how in hows], np.float64).T
+        columns = np.empty((3, len(at)))
+        for some in blocks(len(at)):
+            columns[:, some] = self._quantities(at[some], hows, scales, which[some])
+        value, low, high = columns
+        return value, low, high
 
-        def of_each(values: Iterable[float]) -> Floats:
-            return np.array(list(values), dtype=np.float64)[which]
-
-        factors = [(exact_factor(how.unit), COUNT_SUFFIXES[how.suffix]) for how in hows]
-        above = of_each(top * suffix for (top, _), suffix in factors)
-        below = of_each(bottom for (_, bottom), _ in factors)
-        odd = of_each(top * suffix // (top * suffix & -(top * suffix)) for (top, _), suffix in factors)
+    def _quantities(
+        self, at: Indexes, hows: Sequence[How], scales: Floats, which: Indexes
+    ) -> tuple[Floats, Floats, Floats]:
+        above, below, odd, digits, to_low, to_high, factor, spread = (column[which] for column in scales)
         whole, places = self.whole[at], self.places[at]
-        last = _last_places(whole, places, of_each(how.digits or 0 for how in hows).astype(np.int64))
+        last = _last_places(whole, places, digits.astype(np.int64))
         is_exact = (places <= _MOST_PLACES) & (last <= _MOST_PLACES)
         power, scale = _POWERS[np.minimum(places, _MOST_PLACES)], _POWERS[np.minimum(last, _MOST_PLACES)]
         doubled = 2 * whole * (scale / power)
         is_exact &= (doubled + 2) * odd < 2**53
         value = whole * above / (power * below)
-        low = np.maximum(doubled - of_each(_BELOW[how.rounding] for how in hows), 0) * above / (2 * scale * below)
-        high = (doubled + of_each(_ABOVE[how.rounding] for how in hows)) * above / (2 * scale * below)
+        low = np.maximum(doubled - to_low, 0) * above / (2 * scale * below)
+        high = (doubled + to_high) * above / (2 * scale * below)
         for row in np.flatnonzero(~is_exact & (at >= 0)).tolist():
             how = hows[which[row]]
             printed = f"{self.text[at[row].item()]}{how.suffix}"
             amount = quantity(printed, how.unit, rounding=how.rounding, digits=how.digits)
             value[row], low[row], high[row] = amount.value, amount.low or 0, amount.high or 0
-        if any(how.factor is not None for how in hows):
-            by = of_each(1 if how.factor is None else how.factor for how in hows)
-            value, low, high = value * by, low * by, high * by
-        if any(how.spread is not None for how in hows):
-            spread = of_each(1 if how.spread is None else how.spread for how in hows)
-            low, high = low / spread, high * spread
+        value, low, high = value * factor, low * factor / spread, high * factor * spread
         for rule in dict.fromkeys(how.rule for how in hows if how.rule is not None):
             ruled = np.array([how.rule == rule for how in hows])[which]
             is_whole = (places[ruled] == 0) & (whole[ruled] < _MOST_BY_RULE)
             ends = rule(np.where(is_whole, whole[ruled], 0).astype(np.int64))
             low[ruled], high[ruled] = (np.where(is_whole, end, np.nan) for end in ends)
         return value, low, high
+
+
+def _scale(how: How) -> tuple[float, ...]:
+    """Return what a way of printing means for a number.
+
+    These are what it is multiplied and divided by, and the odd part of the former; how many digits it is rounded
+    to, or 0; how far true values are below and above it; and its factor and spread.
+    """
+    top, bottom = exact_factor(how.unit)
+    top *= COUNT_SUFFIXES[how.suffix]
+    ends = _BELOW[how.rounding], _ABOVE[how.rounding]
+    return top, bottom, top // (top & -top), how.digits or 0, *ends, how.factor or 1, how.spread or 1
 
 
 def _dates(joined: str, chars: NDArray[np.uint8]) -> Iterator[int]:

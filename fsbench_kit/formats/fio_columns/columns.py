@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fsbench_kit.formats.blocks import blocks
 from fsbench_kit.formats.fio_columns.numbers import Bools, Floats, Ints, Numbers
 from fsbench_kit.model.units import quantity
 
@@ -343,11 +344,17 @@ class Values:
         This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float nearest to the true
         quotient: integers below 2^53 are multiplied, and divided once.
         """
+        scales = np.array([_scale(each) for each in prints], np.float64).reshape(-1, 7).T
+        columns = np.empty((3, len(at)))
+        for some in blocks(len(at)):
+            columns[:, some] = self._amounts(at[some], prints, scales, which[some])
+        return Amounts(*columns)
+
+    def _amounts(self, at: Ints, prints: Sequence[Print], scales: Floats, which: Ints) -> Amounts:
         digits, decimals = self._numbers.digits[at], self._numbers.decimals[at]
         has_fraction = decimals > 0
         whole = digits.astype(np.float64)
-        of_prints = np.array([_scale(each) for each in prints], np.float64).reshape(-1, 7).T
-        factor, odd, divisor, *reach = (column[which] for column in of_prints)
+        factor, odd, divisor, *reach = (column[which] for column in scales)
         is_exact = ((2 * whole + 2) * odd < 2**53) & (decimals <= _MOST_PLACES)
         divisor *= _POWERS[np.minimum(decimals, _MOST_PLACES)]
         below, above = (np.where(has_fraction, *ends) for ends in (reach[:2], reach[2:]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from fsbench_kit.formats.blocks import BLOCK, blocks
 from fsbench_kit.formats.checks import MeasurementWithReach, reach_of
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.findings import TextColumn
@@ -205,7 +206,9 @@ def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Me
     value, low, high, line = (measurements[name].to_numpy()[rows] for name in ("value", "low", "high", "line"))
     for column in (value, low, high):
         column[are_missing] = np.nan
-    lowest, highest = reach_of(value, low, high)
+    lowest, highest = np.empty((2, *rows.shape))
+    for some in blocks(len(rows), BLOCK // rows.shape[1] or 1):
+        lowest[some], highest[some] = reach_of(value[some], low[some], high[some])
     made = []
     for number, row in enumerate(kind.figures.rows):
         of_one: tuple[Any, ...] = (

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit.formats import digits
+from fsbench_kit.formats.blocks import blocks
 from fsbench_kit.formats.clean import numbers as clean_numbers
 from fsbench_kit.formats.fio_columns.lots import lots
 from fsbench_kit.formats.loose_json import MOST_DIGITS
@@ -109,8 +110,7 @@ class Numbers:
         if not len(at):
             return pl.Series(dtype=pl.String)
         # Copied from the texts first: slices would keep all of these in memory.
-        some = (at[start : start + _NUMBERS_AT_ONCE] for start in range(0, len(at), _NUMBERS_AT_ONCE))
-        lines = b"".join(map(self._lines, some)).decode()
+        lines = b"".join(self._lines(at[some]) for some in blocks(len(at))).decode()
         return pl.Series([lines[:-1]]).str.split("\n").explode()
 
     def _lines(self, at: Ints) -> bytes:
@@ -190,8 +190,6 @@ def _shared(layouts: Iterable[bytes]) -> Iterator[bytes]:
 _POWERS: Final = 10 ** np.arange(MOST_DIGITS + 1)
 _AT_ONCE: Final = 2**18
 """How much text is looked at in one go, so that what is made of each character on the way stays in the caches."""
-_NUMBERS_AT_ONCE: Final = 2**13
-"""How many numbers are copied in one go, because where each of their characters stands takes far more memory."""
 UNCERTAIN: Final = 2**53
 _MOST_PRINTED: Final = 30
 _MISSING: Final = b"1"
