@@ -14,13 +14,16 @@ Ints = NDArray[np.int64]
 BEFORE: Final = 7
 """The number of characters that must precede the first run of digits to be converted."""
 
+BLOCK: Final = 2**16
+"""The number of characters that are looked at together."""
+
 
 def runs(chars: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
     """Return the starts and ends of all runs of digits, and the indices of those that decimals follow.
 
     The first and the last character must not be digits.
     """
-    edges = np.concatenate([_edges(chars, some) for some in blocks(len(chars) - 1, _BLOCK)])
+    edges = np.concatenate([_edges(chars, some) for some in blocks(len(chars), BLOCK)])
     starts, ends = edges[::2].copy(), edges[1::2].copy()
     has_point = starts[1:] - ends[:-1] == 1
     has_point &= chars[ends[:-1]] == ord(".")
@@ -49,10 +52,6 @@ def _edges(chars: NDArray[np.uint8], some: slice) -> Ints:
     edges = np.flatnonzero(are_digits[1:] != are_digits[:-1])
     edges += some.start + 1
     return edges
-
-
-_BLOCK: Final = 2**16
-"""The number of characters that are looked at together."""
 
 
 def integers(text: bytearray, ends: Ints, lengths: Ints) -> Ints:

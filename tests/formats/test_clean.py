@@ -164,6 +164,10 @@ def test_undamaged_logs_of_all_versions_are_read_together() -> None:
     assert compare(texts) == []
 
 
+def test_texts_of_which_none_is_ascii_are_left_over() -> None:
+    assert clean.read(["é 1", "ü 2"]) == (None, [0, 1])
+
+
 def test_the_only_log_of_its_kind_is_parsed() -> None:
     """Its columns would cost more than they save, also if an example of its kind is known."""
     one, *others = _alike(len(LAYOUTS) + 1)

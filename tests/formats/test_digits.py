@@ -31,6 +31,14 @@ def test_runs_are_those_that_a_search_finds(text: str) -> None:
     assert [spans[index + 1][0] for index in whole] == decimals
 
 
+@pytest.mark.parametrize("before", range(-10, 3))
+def test_runs_at_the_edge_of_a_block_are_found_once(before: int) -> None:
+    text = "a" * (digits.BLOCK - digits.BEFORE + before) + "1234567.89 12" + " 7" * digits.BLOCK
+    spans, whole, _ = found(text)
+    assert spans == [match.span() for match in re.finditer(r"\d+", text)]
+    assert whole == [0]
+
+
 @given(TEXT)
 @example("123456789012345678 1 12345678 123456789 1234567890123456 12345678901234567 000000000000000001")
 def test_runs_of_up_to_18_digits_are_exact(text: str) -> None:
