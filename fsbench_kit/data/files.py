@@ -279,13 +279,14 @@ def descriptor_of(path: str | Path, *, may_be_pipe: bool = False) -> tuple[int, 
 
 def _checked(mode: int, *, may_be_pipe: bool) -> bool:
     """Return whether it is a FIFO; raise if it may not be opened."""
-    irregular = _irregular(mode)
+    if (irregular := _irregular(mode)) is None:
+        return False
     is_pipe = may_be_pipe and stat.S_ISFIFO(mode)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if irregular is not None and not is_pipe:
+    if not is_pipe:
         raise OSError(errno.EINVAL, f"it is {irregular}")
-    return is_pipe
+    return True
 
 
 # What kind of folder it is, judging by a file in it

@@ -252,11 +252,12 @@ class Example:
         }
         date = self.clean.date
         groups: dict[object, list[Log]] = {}
-        for log, own, other, flag in zip(logs, codes[:, of_runs].tolist(), others, flags, strict=True):
-            which_are_same = tuple(map(own.index, own))  # distinguishes jobs
-            is_dated = date is None or all(date(each) is not None for each in log.dates)
-            others_alike = of_kinds.get(log.kind), which_are_same, self._gaps(log), is_dated
-            groups.setdefault((other.tobytes(), flag.tobytes(), others_alike), []).append(log)
+        which_are_same = (tuple(map(own.index, own)) for own in codes[:, of_runs].tolist())  # distinguishes jobs
+        rows = np.concatenate([others.view(np.uint8), flags], axis=1)
+        for log, same, row in zip(logs, which_are_same, rows, strict=True):
+            is_dated = date is None or None not in map(date, log.dates)
+            alike = row.tobytes(), of_kinds.get(log.kind), same, self._gaps(log), is_dated
+            groups.setdefault(alike, []).append(log)
         return list(groups.values())
 
 

@@ -251,7 +251,7 @@ class Read:
             )
             yield from map(LogDiagnostic, ats.tolist(), repeat(code), repeat(message), *shown)
         for finding in example.clean.checks(run):
-            if not np.any(finding.fails):
+            if not np.count_nonzero(finding.fails):
                 continue
             rows = every[np.broadcast_to(finding.fails, len(every))]
             messages, lines, excerpts = zip(*finding.of(rows), strict=True)

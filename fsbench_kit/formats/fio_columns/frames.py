@@ -170,7 +170,7 @@ class _Collected:
         for kind, numbers, rows in self._alike():
             for finding in kind.checks(_figures(kind, measurements, rows)):
                 fails = finding.fails
-                if not np.any(fails):
+                if not np.count_nonzero(fails):
                     continue
                 failing = np.flatnonzero(np.broadcast_to(fails, len(numbers))).tolist()
                 for row, found in zip(failing, finding.of(failing), strict=True):
