@@ -88,9 +88,10 @@ def _measured(row: Row, scratch: Path, share: float, repeats: int) -> Result:
         if len(times) >= (OFTEN if spent < BRIEF else repeats):
             break
         times.append([_took(side, clock) for side in sides(2 + len(times), share)])
-    ratio = median(of_work / of_baseline for of_baseline, of_work in times)
+    ratios = [of_work / of_baseline for of_baseline, of_work in times]
+    found = {"ratio": median(ratios), "lowest": min(ratios), "highest": max(ratios)}
     of_baseline, of_work = map(median, zip(*times, strict=True))
-    return {"ratio": ratio, "baseline_seconds": of_baseline, "seconds": of_work} | memory
+    return found | {"baseline_seconds": of_baseline, "seconds": of_work} | memory
 
 
 def _processor() -> float:
@@ -160,34 +161,37 @@ def circumstances() -> Result:
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
-    models = (
-        line.partition(":")[2].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if "model name" in line
-    )
+    lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+    known = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    model = known.get("model name", platform.machine())
+    if {"cpu family", "model"} <= known.keys():  # one name can stand for processors of many years
+        model += f" ({known['cpu family']}.{known['model']})"
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git("rev-parse", "--short", "HEAD")
         + ("+" if git("status", "--porcelain", "fsbench_kit") else ""),
         "python": platform.python_version(),
         "polars": version("polars"),
-        "machine": f"{next(models, platform.machine())}, {os.cpu_count()} cores",
+        "machine": f"{model}, {os.cpu_count()} cores",
     }
 
 
 def markdown(results: list[Result]) -> str:
     """Return the results as a table."""
-    lines = ["| work | baseline | ratio | ceiling | peak memory | | commit |", "|---|---|---|---|---|---|---|"]
+    heads = ("work", "baseline", "ratio", "lowest to highest", "ceiling", "peak memory", "", "commit")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for item in results:
         mark = {True: "✓", False: "✗", None: ""}[passes(item)]
         ceiling = "" if item["ceiling"] is None else f"{item['ceiling']:g}"
         if "ratio" in item:
             memory = f"{item['memory'] / 1e6:.0f} MB" if item["memory"] > 1e6 else ""
             memory += f" of {item['memory_ceiling'] / 1e6:.0f}" if "memory_ceiling" in item else ""
-            found = f"{item['ratio']:.3g}"
+            found, extent = f"{item['ratio']:.3g}", ""
+            if "lowest" in item:
+                extent = f"{item['lowest']:.3g} to {item['highest']:.3g}"
         else:
-            memory, found, mark = "", "", item.get("skipped") or item["failed"]
-        cells = (item["work"], item["baseline"], found, ceiling, memory, mark, item["commit"])
+            memory, found, extent, mark = "", "", "", item.get("skipped") or item["failed"]
+        cells = (item["work"], item["baseline"], found, extent, ceiling, memory, mark, item["commit"])
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -208,14 +212,15 @@ def page(results: list[Result], where: Result) -> str:
 # What reading and comparing cost
 
 Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files, in
-one process, and the median of several repeats. *scan* opens each file and does
-`[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers in a text and nothing else. The
-files are made from real logs, anew for each measurement. Logs of text formats are those of more runs of the same
-workloads: how long a run took, how much it did and how long its requests took is drawn at random, and what the
-tool computes of this is computed and printed as it does; so is fio's JSON. Where several formats stand in one
+one process. The median of several repeats counts; the lowest and the highest tell how quiet the machine was. Where
+others use the same memory, the work suffers more than its baseline, which needs hardly any. *scan* opens each file
+and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers in a text and nothing
+else. The files are made from real logs, anew for each measurement. Logs of text formats are those of more runs of
+the same workloads: how long a run took, how much it did and how long its requests took is drawn at random, and what
+the tool computes of this is computed and printed as it does; so is fio's JSON. Where several formats stand in one
 file, and in rows that are called damaged, single digits are changed, so that most logs contradict themselves and
-some look like copies of others. Memory is what the work needs at its peak, in all its processes, beyond that of
-the process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
+some look like copies of others. Memory is what the work needs at its peak, in all its processes, beyond that of the
+process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
 
 {markdown(results)}
 Last measured on {where["date"][:10]}, with {100 * where["share"]:.0f} % of the files: {versions}.

@@ -139,7 +139,8 @@ class Numbers:
         scales = np.array([_scale(how) for how in hows], np.float64).T
         columns = np.empty((3, len(at)))
         for some in blocks(len(at)):
-            columns[:, some] = self._quantities(at[some], hows, scales, which[some])
+            for column, found in zip(columns, self._quantities(at[some], hows, scales, which[some]), strict=True):
+                column[some] = found
         value, low, high = columns
         return value, low, high
 

@@ -347,7 +347,8 @@ class Values:
         scales = np.array([_scale(each) for each in prints], np.float64).reshape(-1, 7).T
         columns = np.empty((3, len(at)))
         for some in blocks(len(at)):
-            columns[:, some] = self._amounts(at[some], prints, scales, which[some])
+            for column, found in zip(columns, self._amounts(at[some], prints, scales, which[some]), strict=True):
+                column[some] = found
         return Amounts(*columns)
 
     def _amounts(self, at: Ints, prints: Sequence[Print], scales: Floats, which: Ints) -> Amounts:
