@@ -211,16 +211,16 @@ def page(results: list[Result], where: Result) -> str:
 
 # What reading and comparing cost
 
-Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files, in
-one process. The median of several repeats counts; the lowest and the highest tell how quiet the machine was. Where
-others use the same memory, the work suffers more than its baseline, which needs hardly any. *scan* opens each file
-and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers in a text and nothing
-else. The files are made from real logs, anew for each measurement. Logs of text formats are those of more runs of
-the same workloads: how long a run took, how much it did and how long its requests took is drawn at random, and what
-the tool computes of this is computed and printed as it does; so is fio's JSON. Where several formats stand in one
-file, and in rows that are called damaged, single digits are changed, so that most logs contradict themselves and
-some look like copies of others. Memory is what the work needs at its peak, in all its processes, beyond that of the
-process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
+Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files,
+in one process. The median of several repeats counts; the lowest and the highest tell how quiet the machine was.
+Where others use the same memory, the work suffers more than its baseline, which needs hardly any. *scan* opens
+each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers in a text
+and nothing else. The files are made from real logs, anew for each measurement. Logs of text formats are those of
+more runs of the same workloads: how long a run took, how much it did and how long its requests took is drawn at
+random, and what the tool computes of this is computed and printed as it does; so is fio's JSON. Where several
+formats stand in one file, and in rows that are called damaged, single digits are changed, so that most logs
+contradict themselves and some look like copies of others. Memory is what the work needs at its peak, in all its
+processes, beyond that of the process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
 
 {markdown(results)}
 Last measured on {where["date"][:10]}, with {100 * where["share"]:.0f} % of the files: {versions}.
