@@ -86,7 +86,8 @@ def known(dataset: Dataset) -> pl.DataFrame:
     Besides the settings, these are facts of the run itself, and the disks and jobs for which its log has figures.
     """
     of_runs = [of_each(dataset.runs, key) for key in _RUN_FACTS if dataset.runs[key].count()]
-    a_file = (pl.col("key") == "fio.filename") & ~pl.col("value").str.contains("/dev/")
+    without_memory = pl.col("value").str.replace_all(_MEMORY, "", literal=True)
+    a_file = (pl.col("key") == "fio.filename") & ~without_memory.str.contains("/dev/", literal=True)
     of_settings = effective(dataset.settings.filter(~pl.col("key").is_in(_RUN_FACTS), ~a_file))
     of_settings = of_settings[["run_id", "key", "value"]]
     in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
@@ -113,6 +114,9 @@ def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.Da
         .agg(pl.lit(key).alias("key"), pl.col("part").unique().sort().str.join(" ").alias("value"))
     )
 
+
+_MEMORY: Final = "/dev/shm/"  # noqa: S108 - only looked for
+"""Begins the names of files in memory, which are no devices."""
 
 _RUN_FACTS: Final = ("host", "tool_version")
 """Columns of runs that count as settings when runs are compared."""

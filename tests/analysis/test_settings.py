@@ -52,6 +52,12 @@ def test_wide_has_a_row_for_each_run_and_null_for_unknown() -> None:
     ]
 
 
+def test_devices_that_a_job_wrote_to_count_as_settings_and_files_do_not() -> None:
+    names = ["/mnt/file", "/dev/sda", "/dev/shm/file", "/dev/shm/file:/dev/sdb"]
+    data = _dataset(*([_set("fio.filename", name)] for name in names))
+    assert values_of(known(data), data.runs["run_id"]) == {"fio.filename": ["/dev/sda", "/dev/shm/file:/dev/sdb"]}
+
+
 def test_the_host_and_the_version_of_a_run_count_as_settings() -> None:
     runs = [Run(tool="fio", start=0, end=1, line=1, host=host, tool_version="3.33") for host in ("a", "b")]
     data = assemble(Log(source=run.host or "", data=b"x", records=[run]) for run in runs)
