@@ -178,7 +178,7 @@ def circumstances() -> Result:
 
 def markdown(results: list[Result]) -> str:
     """Return the results as a table."""
-    heads = ("work", "baseline", "ratio", "lowest to highest", "ceiling", "peak memory", "", "commit")
+    heads = ("work", "baseline", "ratio", "range", "ceiling", "peak memory", "", "commit")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for item in results:
         mark = {True: "✓", False: "✗", None: ""}[passes(item)]
@@ -186,12 +186,12 @@ def markdown(results: list[Result]) -> str:
         if "ratio" in item:
             memory = f"{item['memory'] / 1e6:.0f} MB" if item["memory"] > 1e6 else ""
             memory += f" of {item['memory_ceiling'] / 1e6:.0f}" if "memory_ceiling" in item else ""
-            found, extent = f"{item['ratio']:.3g}", ""
+            found, spread = f"{item['ratio']:.3g}", ""
             if "lowest" in item:
-                extent = f"{item['lowest']:.3g} to {item['highest']:.3g}"
+                spread = f"{item['lowest']:.3g} to {item['highest']:.3g}"
         else:
-            memory, found, extent, mark = "", "", "", item.get("skipped") or item["failed"]
-        cells = (item["work"], item["baseline"], found, extent, ceiling, memory, mark, item["commit"])
+            memory, found, spread, mark = "", "", "", item.get("skipped") or item["failed"]
+        cells = (item["work"], item["baseline"], found, spread, ceiling, memory, mark, item["commit"])
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -212,15 +212,16 @@ def page(results: list[Result], where: Result) -> str:
 # What reading and comparing cost
 
 Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files,
-in one process. The median of several repeats counts; the lowest and the highest tell how quiet the machine was.
-Where others use the same memory, the work suffers more than its baseline, which needs hardly any. *scan* opens
-each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers in a text
-and nothing else. The files are made from real logs, anew for each measurement. Logs of text formats are those of
-more runs of the same workloads: how long a run took, how much it did and how long its requests took is drawn at
-random, and what the tool computes of this is computed and printed as it does; so is fio's JSON. Where several
-formats stand in one file, and in rows that are called damaged, single digits are changed, so that most logs
-contradict themselves and some look like copies of others. Memory is what the work needs at its peak, in all its
-processes, beyond that of the process with its packages loaded. A row passes (✓) if it keeps below its ceilings.
+in one process. The ratio is the median of several repeats, and the range shows how quiet the machine was: if
+others share its caches and memory, the work slows down more than its baseline, which needs little of either.
+*scan* opens each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds the numbers
+in a text and nothing else. The files are made from real logs, anew for each measurement. Logs of text formats
+are those of more runs of the same workloads: how long a run took, how much it did and how long its requests took
+is drawn at random, and what the tool computes of this is computed and printed as it does; so is fio's JSON.
+Where several formats stand in one file, and in rows that are called damaged, single digits are changed, so that
+most logs contradict themselves and some look like copies of others. Memory is what the work needs at its peak,
+in all its processes, beyond that of the process with its packages loaded. A row passes (✓) if it keeps below its
+ceilings.
 
 {markdown(results)}
 Last measured on {where["date"][:10]}, with {100 * where["share"]:.0f} % of the files: {versions}.
