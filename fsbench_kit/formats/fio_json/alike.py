@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _TIME: Final = re.compile(rb'"time" ?: "([ \w:+-]{0,64})"')
 _HEAD: Final = 400
 """The maximum distance of the time from the beginning of a document."""
+_BINS: Final = b'"bins"'
+_FIRST_BINS: Final = 2**13
+"""The maximum distance of the first bins: fio prints some for the first job, or none for any."""
 _PLAIN: Final = re.compile(rf"(?!.*[0-9]{{{MOST_DIGITS},}})[ -~\t\n]*", re.DOTALL)
 """Text that cannot need repair."""
 _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', '"": ', "bonnie", "iozone", "sysbench")
@@ -81,7 +84,10 @@ def _end(data: bytes) -> int | None:
 
 def _without_bins(documents: Iterable[tuple[bytes, int]]) -> Iterator[Cut]:
     """Yield documents, each given as a text and its end, without their bins."""
-    each = [(data, end, taken_out(data, end)) for data, end in documents]
+    each = [
+        (data, end, taken_out(data, end) if data.find(_BINS, 0, _FIRST_BINS) >= 0 else None)
+        for data, end in documents
+    ]
     taken = [found for *_, found in each if found is not None]
     known = cuts(taken) if taken else iter(())
     stays = np.zeros(1, np.intp)
