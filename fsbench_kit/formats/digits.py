@@ -28,10 +28,10 @@ def runs(chars: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
     has_point = starts[1:] - ends[:-1] == 1
     has_point &= chars[ends[:-1]] == ord(".")
     whole = np.flatnonzero(has_point)
-    if (follows := np.diff(whole, prepend=-2) == 1).any():  # in 1.2.3, the first two digits are one number
+    if (follows := whole[1:] - whole[:-1] == 1).any():  # in 1.2.3, the first two digits are one number
         ordinals = np.arange(len(whole))
-        since = ordinals - np.maximum.accumulate(np.where(follows, 0, ordinals))
-        whole = whole[since % 2 == 0]
+        begins = np.where(np.append(False, follows), 0, ordinals)
+        whole = whole[(ordinals - np.maximum.accumulate(begins)) % 2 == 0]
     return starts, ends, whole
 
 

@@ -250,7 +250,7 @@ class Logs:
 
     def column(self, of_shape: Callable[[Shape], NDArray[T]]) -> NDArray[T]:
         """Return a column over all logs of a property of their shapes."""
-        return joined([np.tile(of_shape(group.shape), len(group.logs)) for group in self.groups])
+        return joined([of_shape(group.shape)[None].repeat(len(group.logs), 0).ravel() for group in self.groups])
 
     def coded(self, of_shape: Callable[[Shape], Coded], known: Numbered) -> Ints:
         """Return a column of things over all logs, as their numbers."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOT: Final = 2**21
+LOT: Final = 2**22
 """The size of a lot of reports in characters. Each lot has a cost of its own, so that smaller ones take longer."""
 
 
