@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fsbench_kit.data.columns import RUN
 from fsbench_kit.formats import TOOLS
+from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
@@ -58,25 +59,41 @@ def of_records(hashes: Hashes, records: Numbers) -> Hashes:
 
 
 class Figures:
-    """Measurements as arrays, for comparing them with each other."""
+    """Measurements as arrays, for comparing them with each other.
 
-    def __init__(self, rows: pl.DataFrame, keys: Hashes) -> None:
-        self._rows = rows
-        self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
-        self._is_measured = (rows["state"] == "measured").to_numpy()
-        self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
-        self.key = keys
-        """Hashes of what the measurements are of."""
+    Parameters
+    ----------
+    measurements, rows
+        The measurements, and which of them are compared. Most of their columns are needed for few of them only.
+    keys
+        Hashes of what each of these is of.
+
+    Attributes
+    ----------
+    key
+        These hashes.
+    """
+
+    def __init__(self, measurements: pl.DataFrame, rows: Numbers, keys: Hashes) -> None:
+        self._measurements, self._rows, self.key = measurements, rows, keys
+        low, high, state, metric = rows_of(measurements["low", "high", "state", "metric"], rows)
+        self._low, self._high = low.to_numpy(), high.to_numpy()
+        self._is_measured = (state == "measured").to_numpy()
+        self._is_missing = ((state == "missing") | metric.is_in(_CUT_BEFORE)).to_numpy()
+
+    def of(self, rows: Numbers, names: Sequence[str]) -> pl.DataFrame:
+        """Return columns of some of the measurements, given their indices among those that are compared."""
+        return rows_of(self._measurements[list(names)], self._rows[rows])
 
     @cached_property
     def alike(self) -> Hashes:
         """Hashes of what the measurements are of, without sizes."""
-        return hashed(self._rows, _OTHERS)
+        return hashed(rows_of(self._measurements[list(_OTHERS)], self._rows), _OTHERS)
 
     @cached_property
     def sizes(self) -> Numbers:
         """The sizes that distinguish rows that are otherwise alike; negative if unknown."""
-        return self._rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
+        return rows_of(self._measurements[list(_SIZES)], self._rows).select(pl.all().fill_null(-1)).to_numpy()
 
     def agree(self, one: Numbers, other: Numbers) -> Flags:
         """Return for pairs of rows whether they can be prints of the same value.
@@ -162,26 +179,26 @@ class Prints:
 
     Parameters
     ----------
-    measurements, keys
-        The measurements of the records, by the number of the record in `RUN`; and hashes of what each is of.
+    measurements, rows, keys
+        Measurements, by the number of the record in `RUN`; which of them are primary ones of the records; and
+        hashes of what each of these is of.
     tools
         The tool of each record.
     """
 
-    def __init__(self, measurements: pl.DataFrame, keys: Hashes, tools: pl.Series) -> None:
-        main, key = measurements, keys
-        own = of_records(key, main[RUN].to_numpy())
+    def __init__(self, measurements: pl.DataFrame, rows: Numbers, keys: Hashes, tools: pl.Series) -> None:
+        runs = measurements[RUN].to_numpy()[rows]
+        own = of_records(keys, runs)
         if recur(own).any():
-            is_first = pl.Series(own).is_first_distinct()
-            main, key = main.filter(is_first), key[is_first.to_numpy()]
-        self._main, self._tools = main, tools
-        self._figures = Figures(main, key)
-        runs = main[RUN].to_numpy()
+            is_first = pl.Series(own).is_first_distinct().to_numpy()
+            rows, keys, runs = rows[is_first], keys[is_first], runs[is_first]
+        self._tools, self._runs = tools, runs
+        self._figures = Figures(measurements, rows, keys)
         self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
         self.number = np.diff(self._start)
         """The number of measurements of each record."""
         place = np.arange(len(runs)) - self._start[runs]
-        sums = np.cumsum(key * (2 * place + 1).astype(np.uint64), dtype=np.uint64)
+        sums = np.cumsum(keys * (2 * place + 1).astype(np.uint64), dtype=np.uint64)
         # Identifies what a record measures, and in which order.
         self._layout = np.diff(np.concatenate([np.zeros(1, np.uint64), sums])[self._start])
         self._places: dict[tuple[int, int], Numbers] = {}
@@ -261,10 +278,11 @@ class Prints:
         """
         if not len(pair):
             return np.zeros(pairs, dtype=np.int64)
-        is_meant = np.zeros(self._main.height, dtype=np.bool_)
+        is_meant = np.zeros(len(self._runs), dtype=np.bool_)
         is_meant[one] = is_meant[other] = True
-        printed, at = self._main[np.flatnonzero(is_meant)], np.cumsum(is_meant) - 1
-        known = printed.select(_digits(pl.col("text")), _group(self._tools.gather(printed[RUN])), is_rate=_IS_RATE)
+        meant, at = np.flatnonzero(is_meant), np.cumsum(is_meant) - 1
+        group_of = _group(self._tools[self._runs[meant]])
+        known = self._figures.of(meant, _SHOWN).select(_digits(pl.col("text")), group_of, is_rate=_IS_RATE)
         all_digits, group, is_rate = (column.to_numpy() for column in known)
         at_one, at_other = at[one], at[other]
         order = np.lexsort((group[at_one], pair))
@@ -297,6 +315,9 @@ TELLS: Final = IS_WHOLE & pl.col("metric").is_in(_TELLING) & (pl.col("value") !=
 _CONCURRENT: Final = [name for name, tool in TOOLS.items() if tool.concurrent]
 """Tools whose operations run concurrently, so that one rate determines the other."""
 _IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric").is_in([*_THROUGHPUT, *_LATENCY])
+
+
+_SHOWN: Final = ("text", *MEASUREMENT_KEY, "value")
 
 
 def _group(tools: pl.Series) -> pl.Expr:

@@ -179,7 +179,7 @@ class _Prints:
     def __init__(self, rows: pl.DataFrame, is_other: Flags) -> None:
         self.differing = np.empty((0, 2), dtype=np.int64)
         self._rows = rows
-        self._figures = Figures(rows, hashed(rows, MEASUREMENT_KEY))
+        self._figures = Figures(rows, np.arange(rows.height), hashed(rows, MEASUREMENT_KEY))
         self._set, self._order = rows[RUN].to_numpy(), rows[_ORDER].to_numpy()
         self._best = np.arange(rows.height)
         self._is_touched = np.zeros(rows.height, dtype=np.bool_)

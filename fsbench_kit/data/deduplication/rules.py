@@ -296,8 +296,9 @@ class _Sets:
         is_candidate = np.zeros(len(found), dtype=np.bool_)
         is_candidate[candidates] = True
         measurements = found.columns.measurements
-        own = measurements["primary"] & pl.Series(is_candidate[measurements[RUN].to_numpy()])
-        self._prints = Prints(measurements.filter(own), found.keys[own.to_numpy()], self._runs["tool"])
+        own = measurements["primary"].to_numpy() & is_candidate[measurements[RUN].to_numpy()]
+        rows = np.flatnonzero(own)
+        self._prints = Prints(measurements, rows, found.keys[rows], self._runs["tool"])
         dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
         self._dates = [date.to_numpy() for date in dates]
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, count, groupby
 from operator import attrgetter
 from typing import Final
@@ -118,12 +119,19 @@ def _remember(group: Group) -> None:
 def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]:
     """Return the logs of remembered examples, by their common part, and add their numbers to `numbers`."""
     found = {plain: _EXAMPLES.get(plain, []) for plain in plains}
-    firsts = iter(numbers.add([example.log.chars for some in found.values() for example in some]))
+    texts = tuple(example.log.chars for some in found.values() for example in some)
+    firsts = iter(numbers.add(_numbers_of(texts)) if texts else ())
     ats = count(-1, -1)
     return {
         plain: [example.log._replace(at=next(ats), first=next(firsts), example=example) for example in some]
         for plain, some in found.items()
     }
+
+
+@lru_cache(maxsize=4)
+def _numbers_of(texts: tuple[str, ...]) -> Numbers:
+    """Return the numbers of examples, mostly of the same ones as for the texts that were read before."""
+    return Numbers(texts)
 
 
 _MOST_FAILURES: Final = 8

@@ -76,11 +76,8 @@ class Numbers:
         words = pl.select(pl.lit(of_texts).bin.slice(*where).cast(pl.String))
         self.text = words.to_series().extend(pl.Series([""]))
 
-    def add(self, texts: Sequence[str]) -> list[int]:
-        """Add texts, before any properties of numbers are used; return the index of the first number of each."""
-        if not texts:
-            return []
-        other = Numbers(texts)
+    def add(self, other: Numbers) -> list[int]:
+        """Add the numbers of other texts, before any properties are used; return where those of each begin."""
         before = len(self.text) - 1
         self.text = self.text[:before].append(other.text)
         self.lengths, self.places = (
