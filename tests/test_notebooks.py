@@ -33,7 +33,7 @@ import fsbench_kit as fsb
 from fsbench_kit import notebooks
 from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Job, Manifest, check_parameters, jobs, read_parameters, shown, sockets
-from fsbench_kit.notebooks.progress import Event
+from fsbench_kit.notebooks.progress import Ended, Event
 from fsbench_kit.report import read_spec
 from tests.ports import free_port
 
@@ -232,6 +232,20 @@ def test_what_measures_runs_first_and_alone(project: Path, write: WriteNotebook,
     assert kernel.ran[0] == "measures"
     assert [names for names in kernel.together if "measures" in names] == [{"measures"}]
     assert any(len(names) > 1 for names in kernel.together)
+
+
+def test_others_run_while_one_that_ended_is_told(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    path = write("a.ipynb")
+    kernel.meeting = {"other": threading.Barrier(2)}
+
+    def follow(event: Event) -> None:
+        if isinstance(event, Ended) and event.manifest.name == "measures":
+            kernel.meeting["other"].wait(20)
+
+    with ThreadPoolExecutor(1) as executor:
+        jobs = [_job(project, "measures", path, alone=True), _job(project, "other", path)]
+        notebooks.run_all(jobs, executor=executor, progress=follow)
+    assert kernel.ran == ["measures", "other"]
 
 
 def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -97,12 +98,7 @@ def run_all(
     done: dict[str, Manifest] = {}
     ready: list[Job] = []
     running: dict[Future[Manifest], Job] = {}
-
-    def end(manifest: Manifest, *, unchanged: bool = False) -> None:
-        done[manifest.name] = manifest
-        order.done(manifest.name)
-        progress(Ended(manifest, unchanged))
-
+    ended: deque[Ended] = deque()
     with ExitStack() as stack:
         # Jobs waiting in our own pool would be shown as running.
         at_once = len(jobs) if executor else max(1, min(len(jobs), os.cpu_count() or 1))
@@ -111,17 +107,24 @@ def run_all(
             ready += [by_name[name] for name in order.get_ready()]
             for job in sorted(ready, key=lambda job: not job.alone):
                 if (skipped := _skipped(job, root, done)) is not None:
-                    end(skipped)
+                    ended.append(Ended(skipped, unchanged=False))
                 elif len(running) == at_once or not _may_start(job, running):
                     continue
                 elif not fresh and (last := _unchanged(job, root)) is not None:
-                    end(last, unchanged=True)
+                    ended.append(Ended(last, unchanged=True))
                 else:
                     running[pool().submit(run, job, root)] = job
                     progress(Started(job.name))
                 ready.remove(job)
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                end(_result(future, running.pop(future)))
+            # Told once others run, and one by one: who is told may take long, as a report writes pages.
+            is_one_told = bool(ended)
+            if is_one_told:
+                event = ended.popleft()
+                done[event.manifest.name] = event.manifest
+                progress(event)
+                order.done(event.manifest.name)
+            for future in wait(running, timeout=0 if is_one_told else None, return_when=FIRST_COMPLETED).done:
+                ended.append(Ended(_result(future, running.pop(future)), unchanged=False))
     return {job.name: done[job.name] for job in jobs}
 
 
