@@ -24,7 +24,6 @@ from fsbench_kit.data.columns import (
     RUNS,
     Columns,
     FileRecords,
-    diagnostics_in,
 )
 from fsbench_kit.data.files import Stamp, descriptor_of, opened
 from fsbench_kit.data.garbage import less_garbage_collection
@@ -319,7 +318,9 @@ def _of_texts(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]
     if not odd:
         return columns
     found = no_break_spaces([contents[index] for index, _ in odd], [place for _, place in odd])
-    of_spaces = diagnostics_in((numbers[odd[which][0]], item) for which, item in found)
+    known = found._asdict() | {FILE: [numbers[odd[number][0]] for number in found.number]}
+    nothing = [None] * len(found.number)
+    of_spaces = pl.DataFrame({name: known.get(name, nothing) for name in DIAGNOSTICS}, schema=DIAGNOSTICS)
     return replace(columns, diagnostics=pl.concat([columns.diagnostics, of_spaces]))
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 
@@ -224,22 +224,30 @@ def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterato
     for code, starts in places.items():
         if starts:
             first = min(starts)
-            yield _repaired(code, len(starts), text.line(text.position(first)), first)
+            line = text.line(text.position(first))
+            yield Diagnostic(code=code, message=_message(code, len(starts)), line=line, start=first)
 
 
-def _repaired(code: str, places: int, line: int, start: int) -> Diagnostic:
-    message = f"{DIAGNOSTICS[code][1]} Places: {places}, the first of them here."
-    return Diagnostic(code=code, message=message, line=line, start=start)
+def _message(code: str, places: int) -> str:
+    return f"{DIAGNOSTICS[code][1]} Places: {places}, the first of them here."
 
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}".encode()
 """Takes the place of a plain space in logs from web pages; formats read it as one."""
 
 
-def no_break_spaces(
-    contents: Sequence[bytes], spans: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, Diagnostic]]:
-    """Yield a diagnostic for each file whose log has no-break spaces and needs no other repair.
+class Spaces(NamedTuple):
+    """Where there are no-break spaces: columns with the index of each file, and what is reported of it."""
+
+    number: list[int]
+    code: list[str]
+    message: list[str]
+    line: list[int]
+    start: list[int]
+
+
+def no_break_spaces(contents: Sequence[bytes], spans: Sequence[tuple[int, int]]) -> Spaces:
+    """Return the diagnostics of files whose logs have no-break spaces and need no other repair.
 
     Parameters
     ----------
@@ -247,11 +255,6 @@ def no_break_spaces(
         The contents of the files, which must be ASCII except for these spaces.
     spans
         The first and last byte offset of the log in each file. Adjacent spaces count.
-
-    Yields
-    ------
-    tuple
-        The index of the file, and the diagnostic.
     """
     edges = np.cumsum([0, *(len(data) + 1 for data in contents)])
     signs = np.flatnonzero(np.frombuffer(b"\n".join([*contents, b""]), np.uint8) == NO_BREAK[0])
@@ -261,6 +264,8 @@ def no_break_spaces(
     starts_of, ends_of = (np.array(spans, dtype=np.int64).reshape(-1, 2) + edges[:-1, None]).T
     touches = (ends >= starts_of[of]) & (begins <= ends_of[of])
     which, firsts, places = np.unique(of[touches], return_index=True, return_counts=True)
-    starts = (begins[touches][firsts] - edges[which]).tolist()
-    for number, start, count in zip(which.tolist(), starts, places.tolist(), strict=True):
-        yield number, _repaired("REPAIRED_SPACES", count, 1 + contents[number].count(b"\n", 0, start), start)
+    numbers, starts = which.tolist(), (begins[touches][firsts] - edges[which]).tolist()
+    lines = [1 + contents[number].count(b"\n", 0, start) for number, start in zip(numbers, starts, strict=True)]
+    code = "REPAIRED_SPACES"
+    messages = [_message(code, count) for count in places.tolist()]
+    return Spaces(numbers, [code] * len(numbers), messages, lines, starts)
