@@ -21,6 +21,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
+from benchmarks.inputs import json_plus, without_bins
 from fsbench_kit.data import batches
 from fsbench_kit.formats import FORMATS, fio_formats, fio_json, fio_terse
 from fsbench_kit.formats.fio_columns import frames, lots
@@ -340,6 +341,24 @@ def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
     monkeypatch.setattr(alike, "DocumentKind", lambda *given: read.append(given) or reader(*given))
     assert fsb.read(tmp_path).runs.height == 20
     assert len(read) <= 2
+
+
+def test_documents_with_late_bins_say_together_what_each_says_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bins are looked for in the beginning only, as fio prints them for all jobs or for none."""
+    *without, last = json_plus(4).rpartition('"jobname"')
+    text = "".join([*map(without_bins, without), last])
+    assert text.index('"bins"') > 2 * alike._FIRST_BINS
+    for number in range(3):
+        time = re.sub(r'(?<="timestamp_ms" : )[^,]*', str(1795256190805 + 10_000 * number), text)
+        (tmp_path / f"{number:02}.json").write_text(time)
+    together = fsb.read(tmp_path, cache=False)
+    assert together.distributions["count"].sum() > 0
+    monkeypatch.setattr(fio_json, "together", lambda _, which, *__: (None, [*which]))
+    by_themselves = fsb.read(tmp_path, cache=False)
+    for name, frame in by_themselves.frames.items():
+        assert_frame_equal(together.frames[name], frame)
 
 
 def test_documents_without_some_figures_say_the_same_in_lots_of_any_size(
