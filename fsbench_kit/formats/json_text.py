@@ -137,7 +137,8 @@ def _numbers(chars: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
 
 # Bins, each on its own line: "1234" : 5,
 
-_BINS: Final = re.compile(rb'"bins"\s*:\s*(?=\{)')
+BINS_KEY: Final = b'"bins"'
+_BINS: Final = re.compile(BINS_KEY + rb"\s*:\s*(?=\{)")
 _ENTRY: Final = re.compile(rb'[ \t\n]*""[ \t\n]*:[ \t\n]*,')
 _DIGITS: Final = b"0123456789"
 _ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in b'0123456789"')
@@ -226,7 +227,7 @@ def taken_out(data: bytes, end: int, start: int = 0) -> Taken | None:
 def _spans(data: bytes, end: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of bins that are not empty."""
     position = 0
-    while (position := data.find(b'"bins"', position, end)) >= 0:
+    while (position := data.find(BINS_KEY, position, end)) >= 0:
         match = _BINS.match(data, position)
         position += 1
         if match is not None:

@@ -116,14 +116,14 @@ def run_all(
                     running[pool().submit(run, job, root)] = job
                     progress(Started(job.name))
                 ready.remove(job)
-            # Told once others run, and one by one: who is told may take long, as a report writes pages.
-            is_one_told = bool(ended)
-            if is_one_told:
+            # Reported after others were started, and one at a time, because a report writes a page for each.
+            has_reported = bool(ended)
+            if has_reported:
                 event = ended.popleft()
                 done[event.manifest.name] = event.manifest
                 progress(event)
                 order.done(event.manifest.name)
-            for future in wait(running, timeout=0 if is_one_told else None, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, timeout=0 if has_reported else None, return_when=FIRST_COMPLETED).done:
                 ended.append(Ended(_result(future, running.pop(future)), unchanged=False))
     return {job.name: done[job.name] for job in jobs}
 

@@ -105,10 +105,10 @@ def test_each_run_begins_in_the_state_that_was_made_and_aged_once(
 ) -> None:
     files = "(cd ../aged && find . -type f | sort | xargs md5sum) | md5sum"
     change = "rm -r ../aged; dd if=/dev/zero of=left bs=1M count=5"
-    # What else btrfs notes in its trees depends on when it commits.
-    of_data = "btrfs filesystem df --raw . | sed -n 's/^Data.*used=//p'"
-    used = of_data if restored_by.startswith("btrfs") else "df --output=used . | tail -1"
-    script = f"{files}; {used}; {change}"
+    used = "df --output=used . | tail -1"
+    if restored_by.startswith("btrfs"):  # how many blocks its trees take depends on when it commits
+        used = "btrfs filesystem df --raw . | sed -n 's/^Data.*used=//p'; btrfs subvolume list . | wc -l"
+    script = f"{files}; {used}; echo .; {change}"
     plan = make_plan(
         target=[{**target, "name": "aged", "aged": {"fill": 0.4, "churn": 0.5}}],
         workload=[{"tool": "command", "command": ["sh", "-c", script]}],
@@ -119,10 +119,11 @@ def test_each_run_begins_in_the_state_that_was_made_and_aged_once(
     result = launch(plan, root=tmp_path)
     assert list(result.failures.values()) == []
     assert_no_traces(tmp_path)
-    printed = {tuple((run / "stdout.txt").read_text(encoding="utf-8").split()[:3]) for run in result.runs}
-    ((digest, _, size),) = printed
+    ((digest, _, size, *subvolumes),) = {
+        tuple((run / "stdout.txt").read_text(encoding="utf-8").partition(".")[0].split()) for run in result.runs
+    }
     assert re.fullmatch("[0-9a-f]{32}", digest)
-    assert int(size) > 0
+    assert all(int(number) > 0 for number in (size, *subvolumes))
     found = records(result)
     # What zfs-fuse refuses because it still holds the run before is tried again, and each attempt is recorded.
     # Only one that fails says anything.

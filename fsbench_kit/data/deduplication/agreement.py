@@ -76,24 +76,24 @@ class Figures:
 
     def __init__(self, measurements: pl.DataFrame, rows: Numbers, keys: Hashes) -> None:
         self._measurements, self._rows, self.key = measurements, rows, keys
-        low, high, state, metric = rows_of(measurements["low", "high", "state", "metric"], rows)
+        low, high, state, metric = self.of(("low", "high", "state", "metric"))
         self._low, self._high = low.to_numpy(), high.to_numpy()
         self._is_measured = (state == "measured").to_numpy()
         self._is_missing = ((state == "missing") | metric.is_in(_CUT_BEFORE)).to_numpy()
 
-    def of(self, rows: Numbers, names: Sequence[str]) -> pl.DataFrame:
-        """Return columns of some of the measurements, given their indices among those that are compared."""
-        return rows_of(self._measurements[list(names)], self._rows[rows])
+    def of(self, names: Sequence[str], which: Numbers | slice = slice(None)) -> pl.DataFrame:
+        """Return columns of the measurements that are compared, or of some of these."""
+        return rows_of(self._measurements[list(names)], self._rows[which])
 
     @cached_property
     def alike(self) -> Hashes:
         """Hashes of what the measurements are of, without sizes."""
-        return hashed(rows_of(self._measurements[list(_OTHERS)], self._rows), _OTHERS)
+        return hashed(self.of(_OTHERS), _OTHERS)
 
     @cached_property
     def sizes(self) -> Numbers:
         """The sizes that distinguish rows that are otherwise alike; negative if unknown."""
-        return rows_of(self._measurements[list(_SIZES)], self._rows).select(pl.all().fill_null(-1)).to_numpy()
+        return self.of(_SIZES).select(pl.all().fill_null(-1)).to_numpy()
 
     def agree(self, one: Numbers, other: Numbers) -> Flags:
         """Return for pairs of rows whether they can be prints of the same value.
@@ -282,7 +282,7 @@ class Prints:
         is_meant[one] = is_meant[other] = True
         meant, at = np.flatnonzero(is_meant), np.cumsum(is_meant) - 1
         group_of = _group(self._tools[self._runs[meant]])
-        known = self._figures.of(meant, _SHOWN).select(_digits(pl.col("text")), group_of, is_rate=_IS_RATE)
+        known = self._figures.of(_EVIDENCE, meant).select(_digits(pl.col("text")), group_of, is_rate=_IS_RATE)
         all_digits, group, is_rate = (column.to_numpy() for column in known)
         at_one, at_other = at[one], at[other]
         order = np.lexsort((group[at_one], pair))
@@ -317,7 +317,8 @@ _CONCURRENT: Final = [name for name, tool in TOOLS.items() if tool.concurrent]
 _IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric").is_in([*_THROUGHPUT, *_LATENCY])
 
 
-_SHOWN: Final = ("text", *MEASUREMENT_KEY, "value")
+_EVIDENCE: Final = ("text", "value", *MEASUREMENT_KEY)
+"""The columns that show how much evidence a print provides."""
 
 
 def _group(tools: pl.Series) -> pl.Expr:

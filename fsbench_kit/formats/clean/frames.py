@@ -236,7 +236,10 @@ class Collector:
 
 
 def _with_lists(runs: pl.DataFrame) -> pl.DataFrame:
-    """Return runs with each identity as a list, which is far faster than from Python's lists; most have none."""
+    """Return runs with their identities as lists, split by Polars, which is far faster than making Python's lists.
+
+    Mostly no run has an identity, and no query is needed.
+    """
     place, words = runs.get_column_index("identity"), runs["identity"]
     if words.null_count() == len(words):
         lists = pl.Series("identity", [None], pl.List(pl.String)).new_from_index(0, len(words))

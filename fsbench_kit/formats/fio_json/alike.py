@@ -12,7 +12,7 @@ from fsbench_kit.formats.fio_columns import NUMBER, Alike, Data, IsRead, Learned
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.kinds import DocumentKind, Printed
 from fsbench_kit.formats.fio_json.reader import JsonReader, ended_at
-from fsbench_kit.formats.json_text import Cut, cuts, decode_cut, taken_out
+from fsbench_kit.formats.json_text import BINS_KEY, Cut, cuts, decode_cut, taken_out
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.units import MOST_DIGITS
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 _TIME: Final = re.compile(rb'"time" ?: "([ \w:+-]{0,64})"')
 _HEAD: Final = 400
 """The maximum distance of the time from the beginning of a document."""
-_BINS: Final = b'"bins"'
 _FIRST_BINS: Final = 2**13
-"""The maximum distance of the first bins: fio prints some for the first job, or none for any."""
+"""The maximum distance of the first bins from the beginning: fio prints bins for all jobs or for none."""
 _PLAIN: Final = re.compile(rf"(?!.*[0-9]{{{MOST_DIGITS},}})[ -~\t\n]*", re.DOTALL)
 """Text that cannot need repair."""
 _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', '"": ', "bonnie", "iozone", "sysbench")
@@ -85,7 +84,7 @@ def _end(data: bytes) -> int | None:
 def _without_bins(documents: Iterable[tuple[bytes, int]]) -> Iterator[Cut]:
     """Yield documents, each given as a text and its end, without their bins."""
     each = [
-        (data, end, taken_out(data, end) if data.find(_BINS, 0, _FIRST_BINS) >= 0 else None)
+        (data, end, taken_out(data, end) if data.find(BINS_KEY, 0, _FIRST_BINS) >= 0 else None)
         for data, end in documents
     ]
     taken = [found for *_, found in each if found is not None]
