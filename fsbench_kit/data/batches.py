@@ -52,7 +52,7 @@ class File(NamedTuple):
     is_found
         Whether it was found in a folder, where files other than logs are to be expected.
     stamp
-        The stamp of the file when it was found, if known.
+        The stamp of the file when it was found, if known; then it was a regular file.
     """
 
     path: str
@@ -158,9 +158,10 @@ def _is_plain(data: bytes) -> bool:
     """
     if data.startswith(b"{"):
         return data.isascii()
-    if not data.isascii():
-        data = data.replace(NO_BREAK, b" ")
-    return not data.translate(None, _PLAIN) and _LONG not in data.translate(_DIGITS)
+    others = data.translate(None, _PLAIN)
+    if others and len(others) != len(NO_BREAK) * data.count(NO_BREAK):
+        return False
+    return _LONG not in data.translate(_DIGITS)
 
 
 _Content = tuple[int, bytes, str]
@@ -218,7 +219,9 @@ class _Found:
             if file.open is not None:
                 self._read(number, file.open, file.path)
                 return None
-            descriptor, found = descriptor_of(file.path, may_be_pipe=file.may_be_pipe)
+            descriptor, found = descriptor_of(
+                file.path, may_be_pipe=file.may_be_pipe, was_regular=file.stamp is not None
+            )
             try:
                 return self._json_in(number, descriptor, found, file.path)
             finally:

@@ -50,16 +50,16 @@ class Cache:
     What changed since is stored beside the result, so that a change packs and writes nothing but this.
     """
 
-    def __init__(self, places: Iterable[Path]) -> None:
+    def __init__(self, places: Iterable[str]) -> None:
         several = list(dict.fromkeys(places))
         self._files = {place: _Files(place) for place in several}
         base = self._files[several[0]].entry if len(several) == 1 else None
         self._result = _Entry(several, "frames", base)
         self._changes = _Entry(several, "changes", self._result)
-        self._new: set[Path] = set()
+        self._new: set[str] = set()
         self._kept: list[Outcome] = []
 
-    def read(self, files: Sequence[File], places: Sequence[Path], executor: Executor | None) -> list[Read]:
+    def read(self, files: Sequence[File], places: Sequence[str], executor: Executor | None) -> list[Read]:
         """Return what was read of files, reading only those that are not in the cache or have changed."""
         known = [self._files[place].read(file) for file, place in zip(files, places, strict=True)]
         new = [number for number, read in enumerate(known) if read is None]
@@ -69,7 +69,7 @@ class Cache:
                 self._new.add(places[number])
         return [read for read in known if read is not None]
 
-    def keep(self, read: Sequence[Read], places: Sequence[Path]) -> None:
+    def keep(self, read: Sequence[Read], places: Sequence[str]) -> None:
         """Store what was read of files in each place, if some of it is new."""
         for place in self._new:
             self._files[place].keep(each for each, own in zip(read, places, strict=True) if own == place)
@@ -111,7 +111,7 @@ class _Files:
         The cache file.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: str) -> None:
         self.entry = _Entry([place], "columns")
 
     @cached_property
@@ -215,8 +215,8 @@ class _Entry:
         none.
     """
 
-    def __init__(self, places: Iterable[Path], kind: str, base: _Entry | None = None) -> None:
-        names = b"\0".join(os.fsencode(place.absolute()) for place in places)
+    def __init__(self, places: Iterable[str], kind: str, base: _Entry | None = None) -> None:
+        names = b"\0".join(os.fsencode(Path(place).absolute()) for place in places)
         self._name = f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
         self._base = base
         self.head = bytes(_HEAD)

@@ -250,7 +250,9 @@ def opened(path: str | Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
     return os.fdopen(descriptor_of(path, may_be_pipe=may_be_pipe)[0], "rb")
 
 
-def descriptor_of(path: str | Path, *, may_be_pipe: bool = False) -> tuple[int, os.stat_result]:
+def descriptor_of(
+    path: str | Path, *, may_be_pipe: bool = False, was_regular: bool = False
+) -> tuple[int, os.stat_result]:
     """Open a regular file, and return its descriptor and status.
 
     Parameters
@@ -259,15 +261,22 @@ def descriptor_of(path: str | Path, *, may_be_pipe: bool = False) -> tuple[int, 
         Its path.
     may_be_pipe
         Whether it may also be a FIFO, such as a shell's ``<(xz -dc log.xz)``.
+    was_regular
+        Whether it was just found to be a regular file, and not a link to one.
 
     Raises
     ------
     OSError
         If it cannot be opened, or is something else. Devices are never opened, as that could change their state.
     """
-    is_pipe = _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
+    how = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
+    is_pipe = False
+    if was_regular:
+        how |= os.O_NOFOLLOW
+    else:
+        is_pipe = _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
     # The name can be replaced at any time, so the opened file is checked again.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_pipe else os.O_NONBLOCK))
+    descriptor = os.open(path, how if is_pipe else how | os.O_NONBLOCK)
     try:
         found = os.fstat(descriptor)
         _checked(found.st_mode, may_be_pipe=is_pipe)

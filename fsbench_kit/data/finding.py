@@ -90,15 +90,22 @@ def traces_by_path(several: Iterable[Found]) -> dict[str, str] | None:
 
 def _traces(found: Found) -> Iterator[tuple[Any, ...] | None]:
     match found:
-        case File(stamp=Stamp() as stamp):
-            yield found.path, *stamp
+        case File():
+            yield _trace(found)
         case Log():
             yield found.source, *found.records
         case Several(is_its_logs=True):
             for each in found.found:
-                yield from _traces(each)
+                if isinstance(each, File):  # as in `files_of`
+                    yield _trace(each)
+                else:
+                    yield from _traces(each)
         case _:
             yield None
+
+
+def _trace(file: File) -> tuple[Any, ...] | None:
+    return None if file.stamp is None else (file.path, *file.stamp)
 
 
 def results_of(found: Found, read: Iterator[Log]) -> list[Result]:
@@ -154,8 +161,12 @@ def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
 def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
     found = list(chain.from_iterable(results))
     yield from found
-    if all(isinstance(each, Log) and _codes(each) in (["SKIPPED"], ["REPORT_SKIPPED"]) for each in found):
+    if all(isinstance(each, Log) and _is_only_skipped(each) for each in found):
         yield log_with(folder, "NO_LOG", "There is no log in this folder or below it.")
+
+
+def _is_only_skipped(log: Log) -> bool:
+    return not log.has_runs and _codes(log) in (["SKIPPED"], ["REPORT_SKIPPED"])
 
 
 def read_before(path: Path, seen: Seen) -> Log | None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from fsbench_kit.data.batches import Read
+    from fsbench_kit.data.batches import File, Read
     from fsbench_kit.data.finding import Found, Seen
     from fsbench_kit.data.names import NameTemplate
 
@@ -131,12 +131,13 @@ def _dataset(
     cached: bool,
 ) -> Dataset:
     """Read the files found for the given items; those of a folder are cached together."""
-    places = [
-        (Path(file.path).parent if file is each or not isinstance(item, Path) else item, file)
-        for item, each in zip(items, found, strict=True)
-        for file in files_of(each)
-    ]
-    files, folders = [file for _, file in places], [place for place, _ in places]
+    files: list[File] = []
+    folders: list[str] = []
+    for item, each in zip(items, found, strict=True):
+        inside = list(files_of(each))
+        is_folder = isinstance(each, Several) and isinstance(item, Path)
+        files += inside
+        folders += [str(item)] * len(inside) if is_folder else [os.path.dirname(file.path) for file in inside]  # noqa: PTH120
 
     def read_some(paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
         some = [place for place in zip(files, folders, strict=True) if place[0].path in paths]

@@ -256,16 +256,18 @@ def no_break_spaces(contents: Sequence[bytes], spans: Sequence[tuple[int, int]])
     spans
         The first and last byte offset of the log in each file. Adjacent spaces count.
     """
-    edges = np.cumsum([0, *(len(data) + 1 for data in contents)])
-    signs = np.flatnonzero(np.frombuffer(b"\n".join([*contents, b""]), np.uint8) == NO_BREAK[0])
-    is_first = np.diff(signs, prepend=-len(NO_BREAK) - 1) != len(NO_BREAK)  # adjacent spaces are one place
-    begins, ends = signs[is_first], signs[np.roll(is_first, -1)] + len(NO_BREAK)
-    of = np.searchsorted(edges, begins, "right") - 1
-    starts_of, ends_of = (np.array(spans, dtype=np.int64).reshape(-1, 2) + edges[:-1, None]).T
-    touches = (ends >= starts_of[of]) & (begins <= ends_of[of])
-    which, firsts, places = np.unique(of[touches], return_index=True, return_counts=True)
-    numbers, starts = which.tolist(), (begins[touches][firsts] - edges[which]).tolist()
+    # As many characters as a space has bytes precede the first content and follow the last one.
+    joined = np.frombuffer(b"\n".join([b"\n", *contents, b"\n"]), np.uint8)
+    edges = np.cumsum([len(NO_BREAK), *(len(data) + 1 for data in contents)])[:-1]
+    signs = joined == NO_BREAK[0]
+    before, after = signs[: -len(NO_BREAK)], signs[len(NO_BREAK) :]
+    begins, ends = (len(NO_BREAK) + np.flatnonzero(at) for at in (after > before, before > after))
+    first_chars, last_chars = (np.array(spans, dtype=np.int64).reshape(-1, 2) + edges[:, None]).T
+    firsts = np.searchsorted(ends, first_chars)
+    places = np.searchsorted(begins, last_chars, "right") - firsts
+    numbers = np.flatnonzero(places).tolist()
+    starts = (begins[firsts[numbers]] - edges[numbers]).tolist()
     lines = [1 + contents[number].count(b"\n", 0, start) for number, start in zip(numbers, starts, strict=True)]
     code = "REPAIRED_SPACES"
-    messages = [_message(code, count) for count in places.tolist()]
+    messages = [_message(code, count) for count in places[numbers].tolist()]
     return Spaces(numbers, [code] * len(numbers), messages, lines, starts)

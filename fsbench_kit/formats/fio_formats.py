@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DOCUMENT: Final = "\n{\n"
 _DOCUMENT_END: Final = "\n}\n"
+_DOCUMENT_BYTES: Final = _DOCUMENT.encode()
 _TERSE_BEFORE: Final = re.compile(r"(?:(?<=\n)|\A)(?:[2-5];fio-[^\n]*\n)+\Z")
 _MOST_TERSE: Final = 2**16
 _HEADERS: Final = (": (g=", "\nfio-", "\nStarting ")
@@ -39,7 +40,7 @@ class _Pieces(NamedTuple):
 
 def may_hold(data: bytes) -> bool:
     """Whether a text may contain a JSON document between other lines."""
-    return _DOCUMENT.encode() in data
+    return _DOCUMENT_BYTES in data
 
 
 def read(texts: Sequence[str]) -> tuple[list[CleanLogs], list[int]]:

@@ -24,4 +24,10 @@ def rows_of(frame: pl.DataFrame, numbers: NDArray[np.integer]) -> pl.DataFrame:
         return frame
     # Converted once; Polars would convert them for each column. A query over all columns would take twice as long.
     rows = pl.Series(numbers, dtype=pl.get_index_type())
-    return pl.DataFrame([column[rows] for column in frame.iter_columns()])
+    return pl.DataFrame(
+        [
+            # Memory for nulls alone is not even touched.
+            column[rows] if column.null_count() < len(column) else column.new_from_index(0, len(rows))
+            for column in frame.iter_columns()
+        ]
+    )

@@ -101,6 +101,17 @@ def test_no_break_spaces_of_web_pages_keep_no_log_from_being_read_with_others(tm
     assert said["code"].to_list() == ["REPAIRED_SPACES"] * 6
 
 
+def test_half_a_no_break_space_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
+    undamaged_logs(tmp_path, 6)
+    alone = {path.name: fsb.read(path.read_bytes()) for path in tmp_path.iterdir()}
+    first, *_ = sorted(tmp_path.iterdir())
+    first.write_bytes(first.read_bytes().replace(b" ", b" \xc2", 1) + b"\xa0\n")
+    data = fsb.read(tmp_path)
+    assert data.runs.height == sum(each.runs.height for each in alone.values())
+    damaged, expected = data.diagnostics.filter(source=str(first)), fsb.read(first.read_bytes()).diagnostics
+    assert_frame_equal(damaged.drop("source"), expected.drop("source"))
+
+
 def test_a_count_that_fits_no_column_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
     text = (DATA / "fio_normal" / "3.33-decimal.txt").read_text()
     for digits in (18, 20, 21):

@@ -1,5 +1,6 @@
 """What people give is found and opened: each file once, regular ones only, a string as one path."""
 
+import errno
 import io
 import lzma
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import fsbench_kit as fsb
+from fsbench_kit.data import batches
 from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
 
@@ -84,6 +86,28 @@ def test_a_report_beside_its_logs_is_read_only_by_its_own_path(logs: Path, tmp_p
     (empty / "pages").rename(logs / "pages")
     (logs / "pages" / "manifests" / "a.json").rename(logs / "pages" / "manifests" / "b.json")  # of no page
     assert _sources(fsb.read(logs)) == ["a.txt", "b.txt", "0a-copy.txt"]
+
+
+def test_a_file_replaced_after_it_was_found_is_not_opened(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (logs / "c.txt").write_text((logs / "a.txt").read_text().replace("1", "3"))
+    descriptor_of = batches.descriptor_of
+
+    def too_late(path: str, **options: bool) -> tuple[int, os.stat_result]:
+        if Path(path).name == "a.txt":
+            Path(path).unlink()
+            os.mkfifo(path)
+        if Path(path).name == "b.txt":
+            Path(path).unlink()
+            Path(path).symlink_to("/dev/null")
+        return descriptor_of(path, **options)
+
+    monkeypatch.setattr(batches, "descriptor_of", too_late)
+    data = fsb.read(logs)
+    assert _sources(data) == ["c.txt"]
+    assert _remarks(data, "UNREADABLE") == [
+        ("a.txt", "The file cannot be read: it is a FIFO."),
+        ("b.txt", f"The file cannot be read: {os.strerror(errno.ELOOP)}."),
+    ]
 
 
 def test_a_device_given_by_name_is_an_error() -> None:
