@@ -69,10 +69,14 @@ class Cache:
                 self._new.add(places[number])
         return [read for read in known if read is not None]
 
-    def keep(self, read: Sequence[Read], places: Sequence[str]) -> None:
-        """Store what was read of files in each place, if some of it is new."""
+    def keep(self, read: Sequence[Read], places: Sequence[str], outcome: Outcome | None) -> None:
+        """Store what was read of files in each place, if some of it is new, and the result for all, if any."""
         for place in self._new:
             self._files[place].keep(each for each, own in zip(read, places, strict=True) if own == place)
+        if outcome is None:
+            _make_room()
+        else:
+            self._keep_result(outcome)
 
     def result(self) -> Outcome | None:
         """Return the result, or ``None``."""
@@ -87,15 +91,17 @@ class Cache:
         changes = reduce(Outcome.then, [*previous, change])
         if is_kept and len(changes.replaced) > _MOST_CHANGED * len(changes.order):
             result = whole.then(changes)
-            self.keep_result(result)
+            self._keep_result(result)
             return result.assembly
         if is_kept:
             self._changes.write(_frames(changes))
+            _make_room()
         return whole.changed_by(changes)
 
-    def keep_result(self, outcome: Outcome) -> None:
-        """Store a result, replacing the previous one."""
+    def _keep_result(self, outcome: Outcome) -> None:
+        """Store a result, replacing the previous one, and make room."""
         self._result.write(_frames(replace(outcome, replaced=frozenset())))
+        _make_room()
 
 
 _MOST_CHANGED: Final = 1 / 8
@@ -246,7 +252,7 @@ class _Entry:
         return ((), bytes(_HEAD)) if self._base is None else (self._base.frames, self._base.head)
 
     def write(self, frames: list[pl.DataFrame]) -> None:
-        """Write the file atomically, and remove the least recently used files if the cache is too large."""
+        """Write the file atomically."""
         with contextlib.suppress(OSError):  # a cache that cannot be written is skipped
             known, of = self._of
             self.head = _write(self._file, [of, *packed(frames, known)])
@@ -288,11 +294,16 @@ def _write(file: Path, pieces: Sequence[bytes]) -> bytes:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    with os.scandir(file.parent) as entries:
-        kept = sorted(((each.stat(), each) for each in entries), key=lambda item: -item[0].st_mtime_ns)
-    total = 0
-    for found, each in kept:
-        total += found.st_size
-        if total > LIMIT:
-            Path(each).unlink(missing_ok=True)
     return head
+
+
+def _make_room() -> None:
+    """Remove the least recently used files if the cache is too large."""
+    total = 0
+    with contextlib.suppress(OSError):
+        with os.scandir(folder()) as entries:
+            kept = sorted(((each.stat(), each) for each in entries), key=lambda item: -item[0].st_mtime_ns)
+        for found, each in kept:
+            total += found.st_size
+            if total > LIMIT:
+                Path(each).unlink(missing_ok=True)

@@ -179,9 +179,10 @@ class Columns:
             """Return the numbers of rows in the whole, and their files."""
             own = list(of)
             lengths = list(map(len, own))
-            before = [start[id(part.columns)][which] for part in parts]
             rows = np.fromiter(chain.from_iterable(own), np.int64, sum(lengths))
-            rows += np.repeat(np.array(before, dtype=np.int64), lengths)
+            if len(start) > 1:
+                before = [start[id(part.columns)][which] for part in parts]
+                rows += np.repeat(np.array(before, dtype=np.int64), lengths)
             return rows, pl.Series(FILE, np.repeat(np.arange(len(parts)), lengths))
 
         runs, of_runs = numbers((part.runs for part in parts), 0)
@@ -214,7 +215,8 @@ class Columns:
         order = np.lexsort((self.runs["start"].to_numpy(), self.runs[FILE].to_numpy()))
         if (order == np.arange(len(order))).all() and self.diagnostics[FILE].is_sorted():
             return self
-        return replace(self.picked(order), diagnostics=self.diagnostics.sort(FILE, maintain_order=True))
+        of_files = np.argsort(self.diagnostics[FILE].to_numpy(), kind="stable")
+        return replace(self.picked(order), diagnostics=rows_of(self.diagnostics, of_files))
 
     def files(self, number: int) -> list[Part]:
         """Return what was read of each file, given how many there are."""

@@ -167,8 +167,7 @@ def _dataset(
     runs, diagnostics = found_in(own)
     marked = marks(runs)
     whole = assembly(own, runs, diagnostics, marked)
-    if cached:
-        cache.keep(read, folders)
+    outcome = None
     if traces is not None:
         # Files that could still change undetected are read again the next time.
         unsettled = {file.path for file, each in zip(files, read, strict=True) if file.stamp != each.stamp}
@@ -177,7 +176,9 @@ def _dataset(
         is_by_itself = not any(isinstance(log, FioLog) for log in logs)
         order = list(dict.fromkeys(log.source for log in own))
         its_marks = marked.of_files(runs) if is_by_itself else None
-        cache.keep_result(Outcome(traces, with_runs, order, its_marks, lambda: whole))
+        outcome = Outcome(traces, with_runs, order, its_marks, lambda: whole)
+    if cached:
+        cache.keep(read, folders, outcome)
     return joined([whole.dataset, *(each for each in results if isinstance(each, Dataset))])
 
 

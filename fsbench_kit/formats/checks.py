@@ -15,6 +15,7 @@ from math import inf, nan
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsbench_kit.formats.findings import Finding, either
 from fsbench_kit.model.records import Measurement
@@ -71,11 +72,18 @@ def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]
         if (first := parts[part_of(repeat)].get((repeat.metric, repeat.statistic))) is not None
         and not any(end is None for end in (first.low, first.high, repeat.low, repeat.high))
     ]
-    for (first, repeat), fails in zip(pairs, _each_differs(pairs) if pairs else (), strict=True):
-        if np.any(fails):
-            message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
-            words = first.text, repeat.text
-            yield Finding(fails, "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
+    fails = _each_differs(pairs) if pairs else np.array([])
+    for index in _rows_with_any(fails):
+        first, repeat = pairs[index]
+        message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
+        words = first.text, repeat.text
+        yield Finding(fails[index], "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
+
+
+def _rows_with_any(fails: NDArray[np.bool_]) -> list[int]:
+    """Return the rows, which are flags or columns of flags, in which any is set; hardly ever there are any."""
+    rows: list[int] = np.flatnonzero(fails.any(axis=-1) if fails.ndim > 1 else fails).tolist()
+    return rows
 
 
 @dataclass(slots=True, kw_only=True)
@@ -212,8 +220,7 @@ def _order(figures: Figures) -> Iterator[Finding]:
     ]
     lows, highs = np.array([smaller.low for smaller, _ in pairs]), np.array([larger.high for _, larger in pairs])
     fall = lows > highs
-    have_any = fall.any(axis=-1) if fall.ndim > 1 else fall  # hardly ever
-    for index in np.flatnonzero(have_any).tolist():
+    for index in _rows_with_any(fall):
         smaller, larger = pairs[index]
         message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
         words = smaller.text, larger.text

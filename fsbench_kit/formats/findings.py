@@ -111,10 +111,12 @@ class TextColumn(Sequence[str]):
     def __getitem__(self, row: Any) -> Any:
         return self._texts[int(self._indexes[row])]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts[self._indexes].to_list())  # one by one takes far longer
+
     def of(self, rows: Sequence[int]) -> list[str]:
         """Return the texts of the given rows."""
-        texts: list[str] = self._texts[self._indexes[np.asarray(rows)]].to_list()
-        return texts
+        return list(TextColumn(self._texts, self._indexes[np.asarray(rows)]))
 
 
 def unequal(one: Any, other: Any) -> Any:

@@ -40,7 +40,7 @@ class _Pieces(NamedTuple):
 
 def may_hold(data: bytes) -> bool:
     """Whether a text may contain a JSON document between other lines."""
-    return _DOCUMENT_BYTES in data
+    return b"{" in data and _DOCUMENT_BYTES in data  # a single character is found far faster
 
 
 def read(texts: Sequence[str]) -> tuple[list[CleanLogs], list[int]]:

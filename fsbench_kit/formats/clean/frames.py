@@ -17,6 +17,7 @@ from fsbench_kit import formats
 from fsbench_kit.formats.clean.groups import SHARE, Group, LogDiagnostic, Read
 from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Run
+from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import SCHEMAS
 
 
@@ -99,7 +100,7 @@ class _Table:
             if any(part is not None for part in parts)
         }
         shared = [pl.Series(name, values, self.schema[name]) for name, values in examples.items()]
-        rows = pl.DataFrame(shared)[picks[order]]
+        rows = rows_of(pl.DataFrame(shared), picks[order])
         of_logs = (own[name] if name in own else rows[name] for name in self.schema)
         return pl.DataFrame([pl.Series("log", logs[order]), *of_logs])
 
@@ -223,13 +224,16 @@ class Collector:
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
+        distributions = self.distributions.frame()
+        if not distributions.is_empty():
+            distributions = distributions.sort("log", "line", maintain_order=True)
         of_logs = sorted(self.diagnostics, key=attrgetter("log"))
         diagnostics = dict(zip(LogDiagnostic._fields, zip(*of_logs, strict=True), strict=False))
         return CleanLogs(
             _with_lists(self.runs.frame()),
             self.settings.frame(),
             self.measurements.frame(),
-            self.distributions.frame().sort("log", "line", maintain_order=True),
+            distributions,
             self.series.frame(),
             pl.DataFrame(diagnostics, schema=_DIAGNOSTIC),
         )

@@ -116,10 +116,11 @@ class Group:
         usual += [ways.setdefault(SHARE, len(ways))] * len(example.shares)
         which = np.tile(np.array(usual, dtype=np.int64), (len(logs), 1))
         layouts = [log.layout for log in logs if log.layout is not None]
+        units_at = list(zip(*(units(log.kind) for log in logs), strict=True)) if example.clean.units else []
         of_lines: dict[int, tuple[list[str], Indexes]] = {}  # most have several figures
         for column, (place, printed, has_unit) in enumerate(example.figures):
             if place is not None and has_unit:
-                shown, codes = _coded(units(log.kind)[place] for log in logs)
+                shown, codes = _coded(units_at[place])
                 known = [_in_unit(printed, unit, example.clean.units) for unit in shown]
             elif place is not None and example.log.head(place):
                 line = layouts[0].numbers[place]
@@ -319,16 +320,30 @@ def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
     )
     ends = np.cumsum([at.size for at, _, _ in found])[:-1]
     parts = (np.split(column, ends) for column in read)
-    for group, (at, hows, which), *columns in zip(groups, found, *parts, strict=True):
-        yield _read(group, at, which, [printed.suffix for printed in hows], columns)
+    for group, (at, _, _), texts, *columns in zip(
+        groups, found, _texts(groups, found, numbers), *parts, strict=True
+    ):
+        yield _read(group, at, texts, columns)
 
 
-def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], columns: Sequence[Floats]) -> Read:
+def _texts(
+    groups: Sequence[Group], found: Sequence[tuple[Indexes, list[Printed], Indexes]], numbers: Numbers
+) -> Iterator[pl.Series]:
+    """Yield the texts of the figures of each group, given its `Group.figures`."""
+    widths = [len(group.example.figures) for group in groups]
+    places = [at[:, :width].ravel() for width, (at, _, _) in zip(widths, found, strict=True)]
+    every, start = numbers.text[np.concatenate(places)], 0
+    for width, own, (_, hows, which) in zip(widths, places, found, strict=True):
+        texts = every.slice(start, len(own))
+        start += len(own)
+        if any(printed.suffix for printed in hows):
+            texts += pl.Series([printed.suffix for printed in hows])[which[:, :width].ravel()]
+        yield texts
+
+
+def _read(group: Group, at: Indexes, texts: pl.Series, columns: Sequence[Floats]) -> Read:
     """Replace the values of a group's example by the values of its logs."""
     example, width = group.example, len(group.example.figures)
-    texts = group.numbers.text[at[:, :width].ravel()]
-    if any(suffixes):
-        texts += pl.Series(suffixes)[which[:, :width].ravel()]
     may_be_zero = np.array([zero is not None for zero in example.zeros])
     ends, own = [column.reshape(at.shape) for column in columns], example.ends
     value, low, high = (
