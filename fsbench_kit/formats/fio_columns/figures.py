@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.fio_columns.columns import Amounts, Shape
@@ -157,6 +158,11 @@ class Figures:
     def shape(self) -> Shape:
         """The figures as columns."""
         return Shape(self)
+
+    @cached_property
+    def fields(self) -> list[dict[str, Any]]:
+        """The fields of the measurement of each row that are the same in all reports, by name."""
+        return [row.place._asdict() | asdict(row.printed.what) for row in self.rows]
 
     def next(self) -> int:
         """Return the rank of the figure that is added next."""

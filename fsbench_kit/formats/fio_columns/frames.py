@@ -21,7 +21,6 @@ from fsbench_kit.formats.findings import TextColumn
 from fsbench_kit.formats.fio_columns.columns import Known, ints
 from fsbench_kit.formats.fio_columns.contents import Contents, Remark, Run, contents_of, too_large
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.model.records import Figure
 from fsbench_kit.model.rows import rows_of
 from fsbench_kit.model.schema import SCHEMAS
 
@@ -202,23 +201,22 @@ class _Collected:
 
 def _figures(kind: Kind[Any], measurements: pl.DataFrame, rows: Ints) -> list[Measurement]:
     """Return the figures of reports of a kind as columns, given the rows of each; -1 where it is missing."""
-    are_missing, texts = rows < 0, measurements["text"]
+    are_missing = rows < 0
     value, low, high, line = (measurements[name].to_numpy()[rows] for name in ("value", "low", "high", "line"))
     for column in (value, low, high):
         column[are_missing] = np.nan
     lowest, highest = np.empty((2, *rows.shape))
     for some in blocks(len(rows), BLOCK // rows.shape[1] or 1):
         lowest[some], highest[some] = reach_of(value[some], low[some], high[some])
-    made = []
-    for number, row in enumerate(kind.figures.rows):
-        of_one: tuple[Any, ...] = (
-            *(row.place, row.printed.what),
-            *(value[number], low[number], high[number]),
-            *(None, TextColumn(texts, rows[number]), line[number], None),
-        )
-        with_reach = partial(MeasurementWithReach, reach=(lowest[number], highest[number]))
-        made.append(Figure._make(of_one).measurement(with_reach))
-    return made
+    texts = [TextColumn(measurements["text"], own) for own in rows]
+    columns = zip(value, low, high, texts, line, zip(lowest, highest, strict=True), strict=True)
+    return [
+        MeasurementWithReach(**fields, **dict(zip(_COLUMNS, own, strict=True)))
+        for fields, own in zip(kind.figures.fields, columns, strict=True)
+    ]
+
+
+_COLUMNS: Final = ("value", "low", "high", "text", "line", "reach")
 
 
 class _Columns:

@@ -169,22 +169,25 @@ def _found(text: bytearray, edges: Ints) -> _Found:
     values[whole] = values[whole] * _POWERS[np.minimum(decimals[whole], MOST_DIGITS)] + values[whole + 1]
     starts, lengths, decimals, values = (column[numbers] for column in (starts, lengths, decimals, values))
     chars[starts], chars[ends[whole]] = _MARK, _POINT
-    rest = bytes(own.translate(None, _DIGITS))
+    rest = own.translate(None, _DIGITS)
     first = np.searchsorted(starts, edges - before)
     left_out = np.append(0, np.cumsum(lengths + decimals - 1))[first]
-    layouts = _shared(rest[start : end - 1] for start, end in pairwise((edges - before - left_out).tolist()))
+    layouts = _cut(rest, (edges - before - left_out).tolist())
     lengths += decimals + (decimals > 0)
     narrow = (column.astype(np.int32) for column in (lengths, decimals))
     return _Found(list(layouts), np.diff(first).tolist(), starts + before, values, *narrow)
 
 
-def _shared(layouts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield texts, with one object for those that equal the last one of their length: it is hashed only once."""
+def _cut(rest: bytearray, edges: list[int]) -> Iterator[bytes]:
+    """Yield the texts between edges, with one object for those that equal the last one of their length.
+
+    So each is copied and hashed only once. The last character before an edge belongs to no text.
+    """
     last: dict[int, bytes] = {}
-    for layout in layouts:
-        if last.get(len(layout)) != layout:
-            last[len(layout)] = layout
-        yield last[len(layout)]
+    for start, end in pairwise(edges):
+        if (known := last.get(end - start)) is None or not rest.startswith(known, start):
+            known = last[end - start] = bytes(rest[start : end - 1])
+        yield known
 
 
 _POWERS: Final = 10 ** np.arange(MOST_DIGITS + 1)
