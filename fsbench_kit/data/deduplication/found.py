@@ -38,8 +38,10 @@ class Found:
 
     @cached_property
     def keys(self) -> Hashes:
-        """A hash for each measurement, in order, of what it is of."""
-        return hashed(self.columns.measurements, MEASUREMENT_KEY)
+        """A hash for each measurement, in order, of what it is of; comparable within these."""
+        measurements = self.columns.measurements
+        known = [name for name in MEASUREMENT_KEY if measurements[name].null_count() < measurements.height]
+        return hashed(measurements, known)
 
     def __len__(self) -> int:
         return self.columns.runs.height

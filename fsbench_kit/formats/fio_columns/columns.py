@@ -309,9 +309,9 @@ class Values:
             ]
         )
 
-    def counts(self, of_shape: Callable[[Shape], Ints]) -> Ints:
+    def counts(self, at: Ints) -> Ints:
         """Return numbers as integers; see `Numbers.counts`."""
-        counts: Ints = self._numbers.counts[self.at(of_shape)]
+        counts: Ints = self._numbers.counts[at]
         return counts
 
     def texts(self, at: Ints) -> pl.Series:
@@ -418,7 +418,7 @@ def figures(logs: Logs, values: Values, known: Known) -> tuple[Rows, Bools, Bool
         value,
         low,
         high,
-        values.counts(lambda shape: shape.samples),
+        values.counts(values.at(lambda shape: shape.samples)),
         at,
         logs.lines(lambda shape: shape.rows),
     )

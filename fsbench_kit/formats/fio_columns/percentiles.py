@@ -81,7 +81,7 @@ def percentiles(logs: Logs, values: Values, known: Known) -> tuple[Percentiles, 
     """Read the percentiles and bins of logs; return what is known of them, the bins, and the percentiles."""
     latencies = LatencyColumns(
         logs.given(_latencies),
-        values.counts(lambda shape: shape.requests),
+        values.counts(values.at(lambda shape: shape.requests)),
         logs.column(lambda shape: shape.are_old),
         values.are_there(_latencies),
         logs.coded(lambda shape: shape.latency_places, known.places),
@@ -149,11 +149,12 @@ def _printed(logs: Logs, values: Values, known: LatencyColumns, known_names: Num
     name = logs.coded(lambda shape: shape.percentile_names, known_names)
     names = known_names.items
     rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float)[name], 0)
-    value = np.where(rank > 0, values.counts(percentiles), -1)
+    at = values.at(percentiles)
+    value = np.where(rank > 0, values.counts(at), -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
     is_primary = np.ones(len(of), bool)
-    return _Values(of, name, rank, value, is_possible, is_primary, values.at(percentiles), logs.lines(percentiles))
+    return _Values(of, name, rank, value, is_possible, is_primary, at, logs.lines(percentiles))
 
 
 @lru_cache(maxsize=2**14)
@@ -325,12 +326,13 @@ def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
         of, rank, value = values.of[kept], values.rank[kept], values.value[kept]
         falls = (np.diff(rank) <= 0) | (np.diff(value) < 0)
         wrong[of[1:][falls & (np.diff(of) == 0)]] = True
+    if not len(made.of):
+        return wrong
     kept = np.flatnonzero(printed.is_possible)
     ranks = np.unique(np.concatenate([printed.rank, made.rank]))
     own, again = (each.of * len(ranks) + np.searchsorted(ranks, each.rank) for each in (printed, made))
     order = np.argsort(again)
-    at = order[np.searchsorted(again[order], own[kept]).clip(max=len(order) - 1)] if len(order) else kept[:0]
-    kept = kept[: len(at)]
+    at = order[np.searchsorted(again[order], own[kept]).clip(max=len(order) - 1)]
     differs = (again[at] == own[kept]) & (made.value[at] != printed.value[kept])
     wrong[printed.of[kept[differs]]] = True
     return wrong
