@@ -23,7 +23,7 @@ def legible(text: str) -> str:
     >>> legible(os.fsdecode(b"caf\xe9.json"))
     'caf\\udce9.json'
     """
-    return text.encode(errors="backslashreplace").decode()
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 class FsbenchError(Exception):

@@ -160,10 +160,13 @@ class Collector:
         if timed and example.run.duration == max(timed.values()):
             durations = read.value[:, list(timed)].max(axis=1).tolist()
         starts, ends = zip(*(log.span for log in logs), strict=True)
-        clocks = [example.clean.clock(log.dates) for log in logs]
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": _identity(group)}
         own["format"] = [formats.name(example.owner)] * len(logs)
-        own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
+        if any(log.dates for log in logs):
+            clocks = [example.clean.clock(log.dates) for log in logs]
+            own |= {name: [clock[name] for clock in clocks] for name in _CLOCK}
+        else:
+            own |= dict.fromkeys(_CLOCK)  # as in the example
         self.runs.add(
             [_run_row(each.run) for each in group.examples], indexes, np.array(group.which)[:, None], **own
         )
@@ -237,6 +240,9 @@ class Collector:
             self.series.frame(),
             pl.DataFrame(diagnostics, schema=_DIAGNOSTIC),
         )
+
+
+_CLOCK: Final = ("started_at", "ended_at")
 
 
 def _with_lists(runs: pl.DataFrame) -> pl.DataFrame:

@@ -186,10 +186,8 @@ class Read:
         all_logs = [log.at for log in group.logs]
         firsts = [group.which.index(number) for number in range(len(group.examples))]
         for row, each in zip(firsts, group.examples, strict=True):
-            ends = (self.value, self.low, self.high, self.shares)
-            if not all(
-                np.array_equal(end[row], own, equal_nan=True) for end, own in zip(ends, each.ends, strict=True)
-            ):
+            ends = [end[row] for end in (self.value, self.low, self.high, self.shares)]
+            if not np.array_equal(np.concatenate(ends), np.concatenate(each.ends), equal_nan=True):
                 return None, [], all_logs
         no_zeros = [column for column, zero in enumerate(example.zeros) if zero is None]
         unlike = [np.isnan(end) != np.isnan(end[0]) for end in (self.value, self.low, self.high)]

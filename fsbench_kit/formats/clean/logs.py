@@ -84,7 +84,8 @@ class Log(NamedTuple):
     @property
     def span(self) -> tuple[int, int]:
         """The first and last byte of the log in the file, without surrounding blanks."""
-        return self.byte(len(self.chars) - len(self.chars.lstrip())), self.byte(len(self.chars.rstrip()))
+        start, end = len(self.chars) - len(self.chars.lstrip()), len(self.chars.rstrip())
+        return (start, end) if self.raw is self.chars else (self.byte(start), self.byte(end))
 
 
 HARD_BLANK: Final = "\N{NO-BREAK SPACE}"
