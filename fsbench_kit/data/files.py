@@ -276,7 +276,12 @@ def descriptor_of(
     else:
         is_pipe = _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
     # The name can be replaced at any time, so the opened file is checked again.
-    descriptor = os.open(path, how if is_pipe else how | os.O_NONBLOCK)
+    try:
+        descriptor = os.open(path, how if is_pipe else how | os.O_NONBLOCK)
+    except OSError as error:
+        if was_regular and error.errno == errno.ELOOP:  # now it is a link
+            return descriptor_of(path)
+        raise
     try:
         found = os.fstat(descriptor)
         _checked(found.st_mode, may_be_pipe=is_pipe)

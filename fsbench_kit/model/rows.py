@@ -26,7 +26,7 @@ def rows_of(frame: pl.DataFrame, numbers: NDArray[np.integer]) -> pl.DataFrame:
     rows = pl.Series(numbers, dtype=pl.get_index_type())
     return pl.DataFrame(
         [
-            # Memory for nulls alone is not even touched.
+            # A column of nulls alone is made without touching its memory.
             column[rows] if column.null_count() < len(column) else column.new_from_index(0, len(rows))
             for column in frame.iter_columns()
         ]

@@ -211,6 +211,30 @@ def test_what_was_not_used_for_longest_goes_first(
     assert old - set(kept.iterdir())
 
 
+@pytest.mark.parametrize("names", [None, "{number}.txt"])
+def test_room_is_made_for_changes_and_for_what_has_no_result(
+    names: str | None, logs: Path, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With names, only what was read of each file is kept."""
+    (other := tmp_path / "other").mkdir()
+    undamaged_logs(other, 60)
+    time.sleep(0.05)
+    fsb.read(logs)
+    old = set(kept.iterdir())
+    if names is None:
+        fsb.read(other)
+        (other / "000.txt").write_text((other / "000.txt").read_text() + "\n")
+        time.sleep(0.05)
+    for file in old:
+        os.utime(file, (1, 1))
+    before = set(kept.iterdir())
+    monkeypatch.setattr(cache, "LIMIT", sum(file.stat().st_size for file in before))
+    fsb.read(other, names=names)
+    (added,) = set(kept.iterdir()) - before
+    assert added.suffix == (".changes" if names is None else ".columns")
+    assert old - set(kept.iterdir())
+
+
 @pytest.mark.usefixtures("kept")
 def test_only_what_bears_on_a_changed_file_is_put_together_anew(
     logs: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,5 @@
 """What people give is found and opened: each file once, regular ones only, a string as one path."""
 
-import errno
 import io
 import lzma
 import os
@@ -88,8 +87,11 @@ def test_a_report_beside_its_logs_is_read_only_by_its_own_path(logs: Path, tmp_p
     assert _sources(fsb.read(logs)) == ["a.txt", "b.txt", "0a-copy.txt"]
 
 
-def test_a_file_replaced_after_it_was_found_is_not_opened(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (logs / "c.txt").write_text((logs / "a.txt").read_text().replace("1", "3"))
+def test_a_file_replaced_after_it_was_found_is_only_opened_if_it_is_still_regular(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, digit in (("c.txt", "3"), ("d.txt", "4")):
+        (logs / name).write_text((logs / "a.txt").read_text().replace("1", digit))
     descriptor_of = batches.descriptor_of
 
     def too_late(path: str, **options: bool) -> tuple[int, os.stat_result]:
@@ -99,14 +101,29 @@ def test_a_file_replaced_after_it_was_found_is_not_opened(logs: Path, monkeypatc
         if Path(path).name == "b.txt":
             Path(path).unlink()
             Path(path).symlink_to("/dev/null")
+        if Path(path).name == "d.txt":
+            Path(path).rename(logs / ".d")
+            Path(path).symlink_to(logs / ".d")
         return descriptor_of(path, **options)
 
+    opened: list[str] = []
+    open_ = os.open
+
+    def noted(path: str, *how: int) -> int:
+        descriptor = open_(path, *how)
+        opened.append(Path(path).name)
+        return descriptor
+
     monkeypatch.setattr(batches, "descriptor_of", too_late)
-    data = fsb.read(logs)
-    assert _sources(data) == ["c.txt"]
+    with monkeypatch.context() as context:
+        context.setattr(os, "open", noted)
+        data = fsb.read(logs, cache=False)
+    assert {"c.txt", "d.txt"} <= set(opened)
+    assert "b.txt" not in opened  # opening a device can change its state
+    assert _sources(data) == ["c.txt", "d.txt"]
     assert _remarks(data, "UNREADABLE") == [
         ("a.txt", "The file cannot be read: it is a FIFO."),
-        ("b.txt", f"The file cannot be read: {os.strerror(errno.ELOOP)}."),
+        ("b.txt", "The file cannot be read: it is a character device."),
     ]
 
 
