@@ -12,6 +12,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -196,6 +197,22 @@ class _Search:
         self._found += found
         self._expect(self._found // FILES)
 
+    def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        """Yield the entries of a folder that are not hidden, and count them on the way.
+
+        What is expected can then be prepared while the rest of a large folder is listed.
+        """
+        number = 0
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            yield entry
+            number += 1
+            if number == FILES:
+                self._count(number)
+                number = 0
+        self._count(number)
+
     def _is_seen(self, folder: Path) -> bool:
         before = read_before(folder, self._seen)
         if before is not None:
@@ -210,10 +227,9 @@ class _Search:
             if is_study(folder) or is_launched(folder) or is_written(folder):
                 return [_alone(folder)]
             with os.scandir(folder) as found:
-                entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda e: e.name)
+                entries = sorted(self._counted(found), key=attrgetter("name"))
         except OSError:
             return [_alone(folder)]
-        self._count(len(entries))
         lots: list[Chunk] = []
         for entry in entries:
             lots += self._lots_of(entry)
