@@ -323,7 +323,7 @@ def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     if settings["origin"].n_unique() < 2:
         return
     place = (RUN, "scope", "part", "key")
-    telling = settings.filter(pl.col("key") != "command")
+    telling = rows_of(settings, np.flatnonzero(settings["key"] != "command"))
     if distinct(hashed(telling, place)) == distinct(hashed(telling, (*place, "value"))):
         return
     differing = telling.filter(

@@ -293,11 +293,12 @@ def packed(frames: Iterable[pl.DataFrame], known: Sequence[pl.DataFrame] = ()) -
 
 def _packed(frame: pl.DataFrame) -> list[bytes]:
     """Return a frame as pieces of bytes; it is packed in parts because that takes its memory once more."""
-    groups = [frame.columns]
+    groups = [frame]
     if _VARIED.issubset(frame.columns):
-        groups = [list(names) for _, names in groupby(frame.columns, _VARIED.__contains__)]
+        columns = groupby(frame.iter_columns(), lambda column: column.name in _VARIED)
+        groups = [pl.DataFrame(list(some)) for _, some in columns]
     starts = range(0, frame.height or 1, _PART)
-    streams = (_stream(frame[names][start : start + _PART]) for names in groups for start in starts)
+    streams = (_stream(group.slice(start, _PART)) for group in groups for start in starts)
     return [_numbered(len(groups), len(starts)), *streams]
 
 

@@ -207,6 +207,14 @@ def test_sysbench_with_other_settings(version: str) -> None:
     assert compare(texts) == []
 
 
+@pytest.mark.parametrize("version", sorted(LAYOUTS))
+def test_settings_with_leading_zeros_are_those_of_one_log(version: str) -> None:
+    texts = [log(version, 40_000, 20_000, 60.0, 3.9) for _ in range(4)]
+    texts += [re.sub("(Number of threads: )4", r"\g<1>04", text) for text in texts]
+    texts += [re.sub("(Block size )16", r"\g<1>016", text) for text in texts]
+    assert compare(texts) == []
+
+
 def test_hard_blanks_of_web_pages() -> None:
     """They are two bytes each, as the places of what is said about a log show."""
     texts = [text.replace("      ", " \xa0 \xa0 \xa0") for text in 2 * _alike(12)]

@@ -212,17 +212,17 @@ def _of_one_mark(of_all: Marks, marked: pl.DataFrame) -> Iterator[_Pairs]:
     recurs = recur(marked["mark"].to_numpy())
     if not recurs.any():
         return
-    known = marked.filter(recurs)
-    runs, mark = known[RUN].to_numpy(), known["mark"].to_numpy()
+    runs, mark = (marked[name].to_numpy()[recurs] for name in (RUN, "mark"))
+    # Marks without a format link all records: null becomes NaN, which is not even equal to itself.
+    formats = marked["format"].cast(pl.Categorical).to_physical().to_numpy()[recurs]
     order = np.lexsort((runs, np.nan_to_num(of_all.rates[runs], nan=-np.inf), mark))
-    runs, mark, formats = runs[order], mark[order], known["format"][order]
-    kinds = formats.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy()
+    runs, mark, formats = runs[order], mark[order], formats[order]
     for lag in range(1, _TRIES + 1):
         here, there = slice(None, -lag), slice(lag, None)
         is_pair = mark[here] == mark[there]
         if not is_pair.any():
             return
-        is_pair &= (kinds[here] != kinds[there]) | (kinds[here] < 0)
+        is_pair &= formats[here] != formats[there]
         yield np.sort(np.stack([runs[here][is_pair], runs[there][is_pair]], axis=1), axis=1)
 
 
@@ -299,8 +299,8 @@ class _Sets:
         own = measurements["primary"].to_numpy() & is_candidate[measurements[RUN].to_numpy()]
         rows = np.flatnonzero(own)
         self._prints = Prints(measurements, rows, found.keys[rows], self._runs["tool"])
-        dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
-        self._dates = [date.to_numpy() for date in dates]
+        # Unknown dates become NaN, which is not equal to any.
+        self._dates = [self._runs[name].to_physical().to_numpy() for name in ("started_at", "ended_at")]
 
     def join(self, several: Sequence[_Pairs], enough: int | None, *, by_main: bool = False) -> None:
         """Join pairs whose measurements agree by enough digits, or all pairs if `enough` is ``None``.
@@ -355,6 +355,8 @@ class _Sets:
     def _learn(self, records: set[int]) -> None:
         """Look up the known facts of records."""
         new = sorted(number for number in records - self._known.keys() if self._set_of[number] == number)
+        if not new:
+            return
         runs, facts = (
             frame[new].rows(named=True) for frame in (self._runs.select(_Known.OF_RUN), self._found.facts)
         )
@@ -377,7 +379,7 @@ class _Sets:
         """Return the share of the measurements of pairs that may differ: some if their dates are equal."""
         of_date = np.zeros(len(one), dtype=np.bool_)
         for dates in self._dates:
-            of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
+            of_date |= dates[one] == dates[other]
         return np.where(of_date, _FEW, 0.0)
 
     def ordered(self) -> list[list[int]]:

@@ -288,21 +288,24 @@ def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes
     example, repeated = group.example, group.repeated
     sets: dict[tuple[int, ...], int] = {}
     which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]
+    of_logs = np.array(which or [0] * len(group.logs))
     zeros = {column: zero for column, zero in enumerate(example.zeros) if zero is not None}
     names = list(_MEASUREMENT)
     of_settings, state = [names.index(name) for name in repeated], names.index("state")
     known = [list(_measurement_row(item)) for item in example.run.measurements]
-    rows = []
-    for states in (dict.fromkeys(zeros, "measured"), zeros):
-        for numbers in sets or [()]:
-            for column, row in enumerate(known):
-                for place, number in zip(of_settings, numbers, strict=True):
-                    if row[place] is not None:
-                        row[place] = number
-                if column in states:
-                    row[state] = states[column]
-                rows.append(tuple(row))
-    picks = len(known) * np.array(which or [0] * len(group.logs))[:, None] + np.arange(len(known))
     for column in zeros:
-        picks[np.isnan(value[:, column]), column] += len(rows) // 2
+        known[column][state] = "measured"
+    rows = []
+    for numbers in sets or [()]:
+        for row in known:
+            for place, number in zip(of_settings, numbers, strict=True):
+                if row[place] is not None:
+                    row[place] = number
+            rows.append(tuple(row))
+    ordinary, width = len(rows), len(known)
+    picks = width * of_logs[:, None] + np.arange(width)
+    for column, zero in zeros.items():
+        is_zero = np.isnan(value[:, column])
+        picks[is_zero, column] = len(rows) + of_logs[is_zero]
+        rows += [(*row[:state], zero, *row[state + 1 :]) for row in rows[column:ordinary:width]]
     return rows, picks

@@ -95,7 +95,8 @@ class Group:
         printed = self.words(number for number, _ in self.example.free.values())
         for (position, (_, factor)), texts in zip(self.example.free.items(), printed, strict=True):
             write = self.example.clean.free[self.example.run.settings[position].key].written
-            found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
+            known = {text: str(int(text) * (factor or 1)) if write is None else write(text) for text in {*texts}}
+            found[position] = [known[text] for text in texts]
         return found
 
     @cached_property

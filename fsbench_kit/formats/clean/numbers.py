@@ -48,6 +48,8 @@ class Numbers:
         The number of characters of each, without and with the blanks before it.
     places
         The number of decimal places of each.
+    has_leading_zero
+        Whether the first digit of each is a 0.
     text
         The numbers as printed.
     """
@@ -66,6 +68,7 @@ class Numbers:
         self.first: list[int] = first.tolist()
         self.lengths: Indexes = np.append(ends - starts, 0)
         self.widths: Indexes = ends - begins
+        self.has_leading_zero: NDArray[np.bool_] = np.append(chars[starts] == ord("0"), False)
         has_point = self.places[:-1] > 0
         chars[(ends - self.places[:-1] - 1)[has_point]] = _LEFT_OUT
         chars[ends - 1] = 0
@@ -80,9 +83,13 @@ class Numbers:
         """Add the numbers of other texts, before any properties are used; return where those of each begin."""
         before = len(self.text) - 1
         self.text = self.text[:before].append(other.text)
-        self.lengths, self.places = (
+        self.lengths, self.places, self.has_leading_zero = (
             np.concatenate([own[:before], more])
-            for own, more in ((self.lengths, other.lengths), (self.places, other.places))
+            for own, more in (
+                (self.lengths, other.lengths),
+                (self.places, other.places),
+                (self.has_leading_zero, other.has_leading_zero),
+            )
         )
         self.widths = np.concatenate([self.widths, other.widths])
         return [before + first for first in other.first[:-1]]
@@ -105,11 +112,6 @@ class Numbers:
             digits = self.text[number].replace(".", "")
             whole[number] = float(digits) if digits and int(digits) < 2**64 else 2**63
         return whole
-
-    @cached_property
-    def has_leading_zero(self) -> NDArray[np.bool_]:
-        """Whether the first digit of each is a 0."""
-        return self.text.str.starts_with("0").to_numpy()
 
     @cached_property
     def is_round(self) -> NDArray[np.bool_]:
