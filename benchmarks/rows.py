@@ -260,7 +260,7 @@ def again_after_a_change(inputs: Inputs) -> Sides:
     folder = settled(inputs.logs(MIXED, 500, change=another_run))
     path = sorted(folder.iterdir())[0]
     changed = another_run(path.read_text(), random.Random(inputs.seed + 1000))
-    fsb.read(folder)
+    fsb.read(folder)  # so that both sides find it in the cache
 
     def work() -> object:
         path.write_text(changed)

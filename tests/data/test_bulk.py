@@ -371,7 +371,7 @@ def test_processes_start_while_a_folder_is_listed(tmp_path: Path, monkeypatch: p
     (tmp_path / "logs" / ".hidden").touch()
     expected: list[int] = []
     plan.Plan.of([tmp_path / "logs"], tmp_path / "frames", expected.append)
-    assert expected == [1, 2, 3, 3]
+    assert expected == [0, 1, 1, 2, 2, 3, 3]
 
 
 def test_a_change_is_seen_in_files_that_are_read_with_a_folder_of_their_name(

@@ -198,20 +198,11 @@ class _Search:
         self._expect(self._found // FILES)
 
     def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
-        """Yield the entries of a folder that are not hidden, and count them on the way.
-
-        What is expected can then be prepared while the rest of a large folder is listed.
-        """
-        number = 0
+        """Yield the entries of a folder that are not hidden, and count each, so that processes start early."""
         for entry in found:
-            if entry.name.startswith("."):
-                continue
-            yield entry
-            number += 1
-            if number == FILES:
-                self._count(number)
-                number = 0
-        self._count(number)
+            if not entry.name.startswith("."):
+                self._count(1)
+                yield entry
 
     def _is_seen(self, folder: Path) -> bool:
         before = read_before(folder, self._seen)

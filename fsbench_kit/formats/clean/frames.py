@@ -287,8 +287,8 @@ def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes
     """Return the possible rows of measurements, by the settings that they repeat and by 0, and the picks."""
     example, repeated = group.example, group.repeated
     sets: dict[tuple[int, ...], int] = {}
-    which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]
-    of_logs = np.array(which or [0] * len(group.logs))
+    of_sets = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]
+    which = np.array(of_sets or [0] * len(group.logs))
     zeros = {column: zero for column, zero in enumerate(example.zeros) if zero is not None}
     names = list(_MEASUREMENT)
     of_settings, state = [names.index(name) for name in repeated], names.index("state")
@@ -303,9 +303,9 @@ def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes
                     row[place] = number
             rows.append(tuple(row))
     ordinary, width = len(rows), len(known)
-    picks = width * of_logs[:, None] + np.arange(width)
+    picks = width * which[:, None] + np.arange(width)
     for column, zero in zeros.items():
         is_zero = np.isnan(value[:, column])
-        picks[is_zero, column] = len(rows) + of_logs[is_zero]
+        picks[is_zero, column] = len(rows) + which[is_zero]
         rows += [(*row[:state], zero, *row[state + 1 :]) for row in rows[column:ordinary:width]]
     return rows, picks

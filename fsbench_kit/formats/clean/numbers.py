@@ -68,7 +68,7 @@ class Numbers:
         self.first: list[int] = first.tolist()
         self.lengths: Indexes = np.append(ends - starts, 0)
         self.widths: Indexes = ends - begins
-        self.has_leading_zero: NDArray[np.bool_] = np.append(chars[starts] == ord("0"), False)
+        self.has_leading_zero: NDArray[np.bool_] = chars[starts] == ord("0")
         has_point = self.places[:-1] > 0
         chars[(ends - self.places[:-1] - 1)[has_point]] = _LEFT_OUT
         chars[ends - 1] = 0
@@ -83,15 +83,12 @@ class Numbers:
         """Add the numbers of other texts, before any properties are used; return where those of each begin."""
         before = len(self.text) - 1
         self.text = self.text[:before].append(other.text)
-        self.lengths, self.places, self.has_leading_zero = (
+        self.lengths, self.places = (
             np.concatenate([own[:before], more])
-            for own, more in (
-                (self.lengths, other.lengths),
-                (self.places, other.places),
-                (self.has_leading_zero, other.has_leading_zero),
-            )
+            for own, more in ((self.lengths, other.lengths), (self.places, other.places))
         )
         self.widths = np.concatenate([self.widths, other.widths])
+        self.has_leading_zero = np.concatenate([self.has_leading_zero, other.has_leading_zero])
         return [before + first for first in other.first[:-1]]
 
     def words(self, at: Indexes) -> list[str]:
