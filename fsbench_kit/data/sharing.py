@@ -19,6 +19,7 @@ def shared(
     of: Iterable[tuple[Any, ...]],
     *,
     is_here_too: bool = True,
+    is_ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[tuple[int, T]]:
     """Call a function for each of many arguments, and yield the number and result of each call as it finishes.
 
@@ -32,13 +33,15 @@ def shared(
         The function, and its arguments.
     is_here_too
         Whether this process takes calls as well: it need not wait for processes to start.
+    is_ready
+        A function that returns whether the executor can take calls yet; until then, this process takes them all.
     """
     waiting = iter(enumerate(of))
     running: dict[Future[T], int] = {}
     while True:
         # This process takes its own call first, so that the last two are not both queued elsewhere.
         own = next(waiting, None) if is_here_too else None
-        for number, arguments in islice(waiting, at_once - len(running)):
+        for number, arguments in islice(waiting, at_once - len(running) if is_ready() else 0):
             running[executor.submit(work, *arguments)] = number
         if own is not None:
             yield own[0], work(*own[1])

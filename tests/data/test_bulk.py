@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -23,7 +24,7 @@ from polars.testing import assert_frame_equal
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
 from fsbench_kit.data import bulk
-from fsbench_kit.data.bulk import compaction, plan, storage
+from fsbench_kit.data.bulk import compaction, plan, storage, workers
 from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
 from tests.command import fsbench
@@ -363,6 +364,21 @@ def test_processes_start_for_files_that_are_given_one_by_one(
     expected: list[int] = []
     plan.Plan.of(sorted((tmp_path / "logs").iterdir()), tmp_path / "frames", expected.append)
     assert expected == [0, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_chunks_do_not_wait_for_a_process_to_start() -> None:
+    calls: list[tuple[()]] = [()] * 3
+    here, has_room = threading.get_ident(), threading.Event()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(has_room.wait, 10)
+        each = workers.Workers(executor, 2, others=1)
+        each.prepare(3)
+        before = [thread for _, thread in each(threading.get_ident, calls)]
+        has_room.set()
+        executor.submit(int).result()  # comes after what `prepare` submitted
+        after = [thread for _, thread in each(threading.get_ident, calls)]
+    assert before == [here] * 3
+    assert after.count(here) == 1
 
 
 def test_processes_start_while_a_folder_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

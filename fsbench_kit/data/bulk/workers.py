@@ -13,6 +13,7 @@ from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -50,14 +51,13 @@ class Workers:
         self._executor = executor
         self._at_once = at_once
         self._others = others
-        self._started = 0
+        self._starting: list[Future[None]] = []
 
     def prepare(self, calls: int) -> None:
         """Start as many processes as there will be calls, because a process takes a second to start."""
-        while self._executor is not None and self._started < min(self._others, calls - 1):
-            with suppress(BrokenExecutor):  # which the first call reports
-                self._executor.submit(_start)
-            self._started += 1
+        with suppress(BrokenExecutor):  # which the first call reports
+            while self._executor is not None and len(self._starting) < min(self._others, calls - 1):
+                self._starting.append(self._executor.submit(_start))
 
     def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
         """Yield the number and result of each call as it finishes."""
@@ -66,12 +66,19 @@ class Workers:
                 yield number, work(*arguments)
             return
         try:
-            yield from shared(self._executor, self._at_once, work, of, is_here_too=self._others > 0)
+            is_here_too = self._others > 0
+            yield from shared(
+                self._executor, self._at_once, work, of, is_here_too=is_here_too, is_ready=self._is_ready
+            )
         except BrokenExecutor as error:
             raise InputError(
                 "a process ended unexpectedly while it was reading",
                 hint="Is there enough memory? Do the same again to continue where it stopped.",
             ) from error
+
+    def _is_ready(self) -> bool:
+        """Whether a process has started; before that, this one can have read a few chunks."""
+        return not self._starting or any(start.done() for start in self._starting)
 
     def end(self) -> None:
         """End this process's own processes, which need memory."""
