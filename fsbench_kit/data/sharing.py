@@ -34,14 +34,16 @@ def shared(
     is_here_too
         Whether this process takes calls as well: it need not wait for processes to start.
     is_ready
-        A function that returns whether the executor can take calls yet; until then, this process takes them all.
+        A function that returns whether the executor can take calls yet; until then, this process takes them all,
+        if it takes any.
     """
     waiting = iter(enumerate(of))
     running: dict[Future[T], int] = {}
     while True:
         # This process takes its own call first, so that the last two are not both queued elsewhere.
         own = next(waiting, None) if is_here_too else None
-        for number, arguments in islice(waiting, at_once - len(running) if is_ready() else 0):
+        room = at_once - len(running) if is_ready() or not is_here_too else 0
+        for number, arguments in islice(waiting, room):
             running[executor.submit(work, *arguments)] = number
         if own is not None:
             yield own[0], work(*own[1])
