@@ -97,7 +97,7 @@ def read_files(files: Sequence[File], executor: Executor | None = None) -> list[
     processors = os.cpu_count() or 1
     number = min(max(len(files) // _SHARE, size // _SHARE_BYTES, processors), 4 * processors)
     batches = list(_batches(files, min(TOGETHER, -(-len(files) // number))))
-    found = dict(shared(executor, processors, read_batch, ((some,) for some in batches)))
+    found = dict(shared(executor, lambda: processors, read_batch, ((some,) for some in batches)))
     return [read for number, some in enumerate(batches) for read in found[number].files(len(some))]
 
 

@@ -14,12 +14,11 @@ T = TypeVar("T")
 
 def shared(
     executor: Executor,
-    at_once: int,
+    at_once: Callable[[], int],
     work: Callable[..., T],
     of: Iterable[tuple[Any, ...]],
     *,
     is_here_too: bool = True,
-    is_ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[tuple[int, T]]:
     """Call a function for each of many arguments, and yield the number and result of each call as it finishes.
 
@@ -28,22 +27,18 @@ def shared(
     executor
         Where the function is called.
     at_once
-        The number of calls handed to it at once; the queue is bounded because it is in memory.
+        A function that returns how many calls it can have at once; the queue is bounded because it is in memory.
     work, of
         The function, and its arguments.
     is_here_too
         Whether this process takes calls as well: it need not wait for processes to start.
-    is_ready
-        A function that returns whether the executor can take calls yet; until then, this process takes them all,
-        if it takes any.
     """
     waiting = iter(enumerate(of))
     running: dict[Future[T], int] = {}
     while True:
         # This process takes its own call first, so that the last two are not both queued elsewhere.
         own = next(waiting, None) if is_here_too else None
-        room = at_once - len(running) if is_ready() or not is_here_too else 0
-        for number, arguments in islice(waiting, room):
+        for number, arguments in islice(waiting, max(at_once() - len(running), 0)):
             running[executor.submit(work, *arguments)] = number
         if own is not None:
             yield own[0], work(*own[1])

@@ -329,15 +329,16 @@ def test_while_files_are_merged_no_process_holds_memory_to_read(
 
     monkeypatch.setattr(bulk, "_read", lambda *given: (read(*given), count())[0])
     monkeypatch.setattr(bulk, "compacted", lambda *given: count() or merge(*given))
-    _time_logs(tmp_path / "logs", 6)
+    _time_logs(tmp_path / "logs", 10)
     fsb.ingest(tmp_path / "logs", to=tmp_path / "frames")
     assert at_work == [1, 0]
 
 
 @pytest.mark.parametrize(
-    ("logs", "jobs", "expected"), [(8, 1, [0, 0]), (8, 2, [1, 1]), (8, 3, [2, 2]), (3, 3, [0, 1])]
+    ("logs", "jobs", "expected"),
+    [(20, 1, [0, 0]), (20, 2, [1, 1]), (20, 3, [2, 2]), (10, 2, [1, 1]), (9, 2, [0, 0])],
 )
-def test_processes_start_while_chunks_are_planned_as_many_as_asked_for_and_of_use(
+def test_processes_start_while_chunks_are_planned_as_many_as_asked_for_and_worthwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logs: int, jobs: int, expected: list[int]
 ) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
@@ -360,34 +361,54 @@ def test_processes_start_for_files_that_are_given_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
-    _time_logs(tmp_path / "logs", 8)
+    _time_logs(tmp_path / "logs", 21)
     expected: list[int] = []
     plan.Plan.of(sorted((tmp_path / "logs").iterdir()), tmp_path / "frames", expected.append)
-    assert expected == [0, 1, 1, 2, 2, 3, 3, 4]
+    assert expected == [0] * 9 + [1] * 10 + [2] * 2
 
 
-def test_chunks_do_not_wait_for_a_process_to_start() -> None:
-    calls: list[tuple[()]] = [()] * 3
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [([100, 100, 100], 2), ([100], 0), ([10] * 4, 0), ([10] * 5, 1), ([10] * 10, 2), ([2] * 25, 1)],
+    ids=["large", "one", "too few", "five", "ten", "small"],
+)
+def test_processes_start_for_files_that_are_few_but_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: list[int], expected: int
+) -> None:
+    """A chunk has ten bytes. As many processes start as have a chunk to read, and five full ones in all."""
+    monkeypatch.setattr(plan, "BYTES", 10)
+    for number, size in enumerate(sizes):
+        (tmp_path / f"{number}.txt").write_text("x" * size)
+    found: list[int] = []
+    planned = plan.Plan.of([tmp_path / "gone.txt", tmp_path], tmp_path / "frames", found.append)
+    for _ in zip(range(2), planned.next_chunks(), strict=False):
+        pass
+    assert max(found) == expected
+
+
+def test_processes_that_start_have_one_chunk_and_others_two() -> None:
+    calls: list[tuple[()]] = [()] * 4
     here, has_room = threading.get_ident(), threading.Event()
     with ThreadPoolExecutor(1) as executor:
         executor.submit(has_room.wait, 10)
-        each = workers.Workers(executor, 2, others=1)
-        each.prepare(3)
-        before = [thread for _, thread in each(threading.get_ident, calls)]
+        each = workers.Workers(executor, others=1)
+        assert [thread for _, thread in each(threading.get_ident, calls)] == [here] * 4
+        each.prepare(2)
+        before = each(threading.get_ident, calls)
+        assert [thread for _, (_, thread) in zip(range(3), before, strict=False)] == [here] * 3
         has_room.set()
-        executor.submit(int).result()  # comes after what `prepare` submitted
+        assert [thread == here for _, thread in before] == [False]
         after = [thread for _, thread in each(threading.get_ident, calls)]
-    assert before == [here] * 3
-    assert after.count(here) == 1
+    assert after.count(here) == 2
 
 
 def test_processes_start_while_a_folder_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
-    _time_logs(tmp_path / "logs", 7)
+    _time_logs(tmp_path / "logs", 11)
     (tmp_path / "logs" / ".hidden").touch()
     expected: list[int] = []
     plan.Plan.of([tmp_path / "logs"], tmp_path / "frames", expected.append)
-    assert expected == [0, 1, 1, 2, 2, 3, 3]
+    assert expected == [0] * 9 + [1] * 2
 
 
 def test_a_change_is_seen_in_files_that_are_read_with_a_folder_of_their_name(
@@ -412,7 +433,7 @@ def test_a_change_is_seen_in_files_that_are_read_with_a_folder_of_their_name(
 def test_planning_that_fails_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
     of_others = {*active_children()}
-    _time_logs(tmp_path / "logs", 8)
+    _time_logs(tmp_path / "logs", 10)
 
     def interrupted(_: object) -> None:
         assert {*active_children()} > of_others
@@ -548,7 +569,7 @@ def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyP
 
 def test_a_script_that_reads_in_bulk_runs_once(tmp_path: Path) -> None:
     """Processes that read do not import it, so it needs no guard; and the script stays what it was."""
-    _time_logs(tmp_path / "logs", 9)
+    _time_logs(tmp_path / "logs", 20)
     script = tmp_path / "script.py"
     script.write_text(
         "import os, sys\n"
@@ -561,7 +582,7 @@ def test_a_script_that_reads_in_bulk_runs_once(tmp_path: Path) -> None:
         "print(sys.modules['__main__'].__file__ == __file__)\n"
     )
     found = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stdout.split()) == (0, ["begun", "9", "True"]), found.stderr
+    assert (found.returncode, found.stdout.split()) == (0, ["begun", "20", "True"]), found.stderr
 
 
 def test_what_cannot_be_read_in_bulk_is_said(tmp_path: Path) -> None:
@@ -614,7 +635,7 @@ def test_logs_are_read_by_the_workers_of_a_scheduler(published: Path, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
-    _time_logs(tmp_path / "logs", 7000)
+    _time_logs(tmp_path / "logs", 11_000)
     command = [FSBENCH, "read", "logs", "--to", "frames"]
     frames = tmp_path / "frames"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -624,6 +645,7 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
         refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert refused.stderr == "fsbench: frames: another process writes this dataset\n"
         children = _children(process.pid)
+        assert children
         os.kill(process.pid, how)
         os.kill(process.pid, signal.SIGCONT)
         _, said = process.communicate()
@@ -637,9 +659,9 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
     assert "to continue, run fsbench read logs --to frames" in unfinished.stderr
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     first = again.stderr.splitlines()[0]
-    assert first.endswith("of 7,000 files, which were read before")
+    assert first.endswith("of 11,000 files, which were read before")
     data = fsb.read(frames)
-    assert data.runs.height == 7000
+    assert data.runs.height == 11_000
     assert data.runs["run_id"].is_unique().all()
 
 

@@ -42,6 +42,9 @@ FILES: Final = 2000
 BYTES: Final = 8_000_000
 """The limits of a chunk, exceeded only if files belong together; memory grows with them."""
 
+_WORTH: Final = 5
+"""The number of full chunks for which another process is worthwhile: it takes as long to start as to read two."""
+
 
 class Entry(NamedTuple):
     """A file or folder that is read as a whole; `named` if it was given itself rather than found in a folder."""
@@ -85,6 +88,11 @@ class Chunk:
         if self.files + sum(lot.files for lot in others) > FILES:
             return False
         return self.size + sum(lot.measured().size for lot in others) <= BYTES
+
+    @property
+    def fullness(self) -> float:
+        """How much it has of what a chunk may have; above 1 if its files belong together."""
+        return max(self.files / FILES, self.size / BYTES)
 
     def measured(self) -> Chunk:
         """Look at its files, unless that was done before, and return it."""
@@ -135,6 +143,7 @@ class Plan:
     files: int
     unread: list[Log]
     _lots: deque[Chunk]
+    _expect: Callable[[int], None]
     chunks: list[Chunk] = field(default_factory=list)
 
     @classmethod
@@ -147,7 +156,8 @@ class Plan:
         given, target
             The paths, and the folder of the dataset.
         expect
-            A function that is called with the number of chunks to be expected, as soon and as far as it is known.
+            A function that is called with the number of other processes that are worthwhile, as soon and as far as
+            it is known.
 
         Raises
         ------
@@ -164,12 +174,17 @@ class Plan:
             paths.append(str(item))
             lots += search.lots_at(item)
         families = deque(_families(lots))
-        return cls(paths, sum(lot.files for lot in families), search.unread, families)
+        return cls(paths, sum(lot.files for lot in families), search.unread, families, expect)
 
     def next_chunks(self) -> Iterator[Chunk]:
         """Yield the chunks in order. Their files are only looked at now, while others can already read."""
+        number, files, full = 0, 0, 0.0
         for chunk in _packed(self._lots):
             self.chunks.append(chunk)
+            if chunk.files:  # otherwise its path does not exist
+                number, files, full = number + 1, files + chunk.files, full + chunk.fullness
+                share = files / self.files
+                self._expect(min(int(full / share / _WORTH), int(number / share) - 1))
             yield chunk
 
 
@@ -193,9 +208,9 @@ class _Search:
         return self._lots_in(path) or [_alone(path, named=True)]
 
     def _count(self, found: int) -> None:
-        """Count what was found, to tell how many chunks to expect."""
+        """Count what was found, to tell how many processes to expect."""
         self._found += found
-        self._expect(self._found // FILES)
+        self._expect(self._found // (FILES * _WORTH))
 
     def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         """Yield the entries of a folder that are not hidden, and count each, so that processes start early."""

@@ -26,12 +26,12 @@ def workers_of(executor: Executor | None, jobs: int | None) -> Iterator[Workers]
     """Yield workers: those of an executor, or some processes, of which this one is one."""
     others = (jobs or len(os.sched_getaffinity(0))) - 1
     if executor is not None:
-        yield Workers(executor, _AT_ONCE, others=0)
+        yield Workers(executor, others=0)
     elif others:
         with processes(others, {"POLARS_MAX_THREADS": "1"}) as own:
-            yield Workers(own, 2 * others, others=others)
+            yield Workers(own, others=others)
     else:
-        yield Workers(None, 0, others=0)
+        yield Workers(None, others=0)
 
 
 class Workers:
@@ -41,22 +41,19 @@ class Workers:
     ----------
     executor
         Where they are called; if it is ``None``, in this process.
-    at_once
-        The number of calls handed to the executor at once.
     others
         The number of its processes, if they are this process's own, which then takes calls as well.
     """
 
-    def __init__(self, executor: Executor | None, at_once: int, *, others: int) -> None:
+    def __init__(self, executor: Executor | None, *, others: int) -> None:
         self._executor = executor
-        self._at_once = at_once
         self._others = others
         self._starting: list[Future[None]] = []
 
-    def prepare(self, calls: int) -> None:
-        """Start as many processes as there will be calls, because a process takes a second to start."""
+    def prepare(self, others: int) -> None:
+        """Start up to so many processes, if there may be as many. When all are busy, the pool starts others."""
         with suppress(BrokenExecutor):  # which the first call reports
-            while self._executor is not None and len(self._starting) < min(self._others, calls - 1):
+            while self._executor is not None and len(self._starting) < min(self._others, others):
                 self._starting.append(self._executor.submit(_start))
 
     def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
@@ -66,19 +63,16 @@ class Workers:
                 yield number, work(*arguments)
             return
         try:
-            is_here_too = self._others > 0
-            yield from shared(
-                self._executor, self._at_once, work, of, is_here_too=is_here_too, is_ready=self._is_ready
-            )
+            yield from shared(self._executor, self._at_once, work, of, is_here_too=self._others > 0)
         except BrokenExecutor as error:
             raise InputError(
                 "a process ended unexpectedly while it was reading",
                 hint="Is there enough memory? Do the same again to continue where it stopped.",
             ) from error
 
-    def _is_ready(self) -> bool:
-        """Whether a process has started; before that, this one can have read a few chunks."""
-        return not self._starting or any(start.done() for start in self._starting)
+    def _at_once(self) -> int:
+        """Return how many calls the executor can have at once: of its own processes, those that start have one."""
+        return sum(1 + start.done() for start in self._starting) if self._others else _AT_ONCE
 
     def end(self) -> None:
         """End this process's own processes, which need memory."""
