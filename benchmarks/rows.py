@@ -269,15 +269,30 @@ def again_after_a_change(inputs: Inputs) -> Sides:
     return Sides(lambda: (fsb.read(folder), fsb.read(path, cache=False)), work)
 
 
-@row("two processes, 100,000 mixed logs in bulk", "one", 0.6, clock="wall", memory=of_400_mb)
-def bulk_in_two_processes(inputs: Inputs) -> Sides:
+def by_two(inputs: Inputs, number: int) -> Sides:
+    """Hold reading in bulk by two processes against doing so by one."""
     if inputs.share == QUICK:
-        raise NotHereError("so few files take less time than a process to start")
-    folder = inputs.logs(MIXED, 100_000, change=another_run)
+        raise NotHereError("so few files are read by one process alone")
+    folder = inputs.logs(MIXED, number, change=another_run)
     return Sides(
         lambda: fsb.ingest(folder, to=inputs.folder / "by one", jobs=1),
         lambda: fsb.ingest(folder, to=inputs.folder / "by two", jobs=2),
     )
+
+
+@row("two processes, 5,000 mixed logs in bulk", "one", 1.1, clock="wall")
+def few_in_two_processes(inputs: Inputs) -> Sides:
+    return by_two(inputs, 5000)
+
+
+@row("two processes, 20,000 mixed logs in bulk", "one", 0.8, clock="wall")
+def more_in_two_processes(inputs: Inputs) -> Sides:
+    return by_two(inputs, 20_000)
+
+
+@row("two processes, 100,000 mixed logs in bulk", "one", 0.6, clock="wall", memory=of_400_mb)
+def bulk_in_two_processes(inputs: Inputs) -> Sides:
+    return by_two(inputs, 100_000)
 
 
 @row("two processes, 20,000 mixed logs in memory", "one", None, clock="wall")
@@ -293,16 +308,26 @@ def two_processes(inputs: Inputs) -> Sides:
     return Sides(lambda: fsb.read(folder, cache=False), work)
 
 
-@row("reading in bulk, 100,000 mixed logs (linear is 10)", "10,000 of them", 11, memory=of_400_mb)
-def bulk(inputs: Inputs) -> Sides:
+def tenfold(inputs: Inputs, number: int, jobs: int | None = None) -> Sides:
+    """Hold reading many logs in bulk against reading a tenth as many."""
     if inputs.share == QUICK:
         raise NotHereError("so few files are one chunk")
-    paths = sorted(inputs.logs(MIXED, 110_000, change=another_run).iterdir())
+    paths = sorted(inputs.logs(MIXED, number + number // 10, change=another_run).iterdir())
     few = len(paths) // 11 or 1
     return Sides(
-        lambda: fsb.ingest(paths[:few], to=inputs.folder / "few"),
-        lambda: fsb.ingest(paths[few:], to=inputs.folder / "many"),
+        lambda: fsb.ingest(paths[:few], to=inputs.folder / "few", jobs=jobs),
+        lambda: fsb.ingest(paths[few:], to=inputs.folder / "many", jobs=jobs),
     )
+
+
+@row("reading in bulk by one process, 10,000 mixed logs (linear is 10)", "1,000 of them", 11, memory=of_400_mb)
+def bulk_by_one(inputs: Inputs) -> Sides:
+    return tenfold(inputs, 10_000, jobs=1)
+
+
+@row("reading in bulk, 100,000 mixed logs (linear is 10)", "10,000 of them", 11, memory=of_400_mb)
+def bulk(inputs: Inputs) -> Sides:
+    return tenfold(inputs, 100_000)
 
 
 def program(*words: str) -> Callable[[], object]:
