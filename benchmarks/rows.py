@@ -280,7 +280,7 @@ def by_two(inputs: Inputs, number: int) -> Sides:
     )
 
 
-@row("two processes, 5,000 mixed logs in bulk", "one", 1.1, clock="wall")
+@row("two processes, 5,000 mixed logs in bulk", "one", 1.25, clock="wall")
 def few_in_two_processes(inputs: Inputs) -> Sides:
     return by_two(inputs, 5000)
 
