@@ -7,12 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import nbformat
+
 from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, Manifest, load, run_all
+from fsbench_kit.notebooks.display import VEGA_MIME, mimebundle
 from fsbench_kit.notebooks.progress import Ended, Event
 from fsbench_kit.report import against as sides
-from fsbench_kit.report.figures import thumbnail
+from fsbench_kit.report.figures import charts, thumbnail
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
@@ -133,8 +136,9 @@ def _publish(
     files = manifest.basis.files | manifest.basis.made
     if mask is not None:
         mask.learn(root / path for path in files)
-        for file in (job.executed, job.failed, job.manifest):
-            mask.rewrite(file)
+        for file in (job.executed, job.failed):
+            _mask(file, mask)
+        mask.rewrite(job.manifest)
         manifest = type(manifest).model_validate(mask.over(manifest.model_dump(mode="json")))
     notebook = load(job.executed if good else job.source(root))
     own_title, _ = title_and_question(notebook)
@@ -154,3 +158,16 @@ def _publish(
     else:
         page.unlink(missing_ok=True)
     return entry, logs
+
+
+def _mask(notebook: Path, mask: Mask) -> None:
+    """Mask an executed notebook, if there is one, and draw again each chart that said what is masked."""
+    if not notebook.is_file():
+        return
+    before = load(notebook)
+    mask.rewrite(notebook)
+    after = load(notebook)
+    for chart, masked in zip(charts(before), charts(after), strict=True):
+        if chart[VEGA_MIME] != masked[VEGA_MIME]:
+            masked.update(mimebundle(masked[VEGA_MIME]))
+    nbformat.write(after, notebook)  # type: ignore[no-untyped-call]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
 from nbformat import v4
 
 from fsbench_kit.data.masking import Mask
+from fsbench_kit.notebooks.display import VEGA_MIME, mimebundle
 from fsbench_kit.report import NotebookSpec, ReportSpec, report
+from fsbench_kit.report.figures import charts
 from fsbench_kit.report.logs import copy_logs
 
 if TYPE_CHECKING:
@@ -47,6 +49,34 @@ def test_homes_users_and_hosts_are_in_no_file_of_a_site(tmp_path: Path) -> None:
     (copied,) = (text for name, text in texts.items() if name.endswith("iozone.txt"))
     assert copied.splitlines()[1] == "vm.dirty_ratio = 20"
     assert json.loads(texts["page.json"])["status"] == "ok"
+
+
+@pytest.mark.slow
+def test_charts_of_a_site_show_no_host(tmp_path: Path) -> None:
+    """What is in an image is no text, and was drawn before the names were masked."""
+    setup = "import altair as alt\nfrom fsbench_kit.notebooks.display import setup\nsetup()"
+    host = "print('Linux lab-7 6.1.0 #1')"
+    chart = "alt.Chart(alt.InlineData([{'x': 1}]), title='%s').mark_point().encode(x='x:Q')"
+    code = map(v4.new_code_cell, [setup, host, chart % "lab-7", chart % "ext4"])
+    given = v4.new_code_cell("", metadata={"tags": ["parameters"]})
+    cells = [v4.new_markdown_cell("# A page"), given, *code]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "page.ipynb")
+    spec = ReportSpec(title="Pages", notebook=(NotebookSpec(name="page", file="page.ipynb"),))
+
+    def published(*, publish: bool) -> list[dict[str, Any]]:
+        assert report(spec, "site", root=tmp_path, publish=publish)["page"].error is None
+        executed = nbformat.read(tmp_path / "site" / "notebooks" / "page.ipynb", as_version=4)
+        shown = [*charts(executed)]
+        page = (tmp_path / "site" / "page.html").read_text(encoding="utf-8")
+        assert [data["image/png"] in page for data in shown] == [True, True]
+        return shown
+
+    plain, masked = published(publish=False), published(publish=True)
+    assert [data[VEGA_MIME]["title"] for data in masked] == ["host2", "ext4"]
+    assert [data["image/png"] for data in masked] == [mimebundle(data[VEGA_MIME])["image/png"] for data in masked]
+    are_new = [one["image/png"] != other["image/png"] for one, other in zip(plain, masked, strict=True)]
+    assert are_new == [True, False]
 
 
 def test_what_is_packed_is_not_copied(tmp_path: Path) -> None:
