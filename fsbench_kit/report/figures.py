@@ -11,7 +11,7 @@ from html import escape
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.charts.drawing import png
+from fsbench_kit.charts.drawing import reduced
 from fsbench_kit.notebooks.display import FINDING_MIME, VEGA_MIME
 from fsbench_kit.tables.layout import TABLE_MIME
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 _HEADING: Final = re.compile(r"^##\s+(.+?)\s*$", re.MULTILINE)
-_THUMBNAIL_SCALE: Final = 0.4
+_THUMBNAIL_WIDTH: Final = 320
+"""In pixels."""
 
 
 def charts(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
@@ -189,9 +190,8 @@ def compressed(text: str) -> str:
 
 
 def thumbnail(notebook: NotebookNode) -> str | None:
-    """Return the first chart of a notebook as a small image without its words, in base64."""
+    """Return the first chart of a notebook as a small image, in base64."""
     for data in charts(notebook):
-        spec = {name: part for name, part in data[VEGA_MIME].items() if name != "title"}
         if not _says({"data": data}):
-            return base64.b64encode(png(spec, _THUMBNAIL_SCALE)).decode("ascii")
+            return base64.b64encode(reduced(data["image/png"], _THUMBNAIL_WIDTH)).decode("ascii")
     return None

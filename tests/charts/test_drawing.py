@@ -1,5 +1,6 @@
 """Charts as files, drawn without a browser."""
 
+import base64
 import struct
 import zlib
 from pathlib import Path
@@ -40,6 +41,21 @@ def test_packing_an_image_changes_its_size_and_nothing_else(chart: alt.Chart) ->
     packed = drawing.png(spec)
     assert len(packed) < len(drawn)
     assert _pixels(packed) == _pixels(drawn)
+
+
+def test_an_image_is_reduced_to_a_width_with_what_it_shows() -> None:
+    pixels = 4 * (b"\0" + 4 * bytes((255, 0, 0)) + 4 * bytes((0, 0, 255)))  # red, and blue beside it
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", 8, 4, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(pixels)),
+        (b"IEND", b""),
+    )
+    image = b"\x89PNG\r\n\x1a\n"
+    for kind, body in parts:
+        image += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    header, shown = _pixels(drawing.reduced(base64.b64encode(image).decode("ascii"), 2))
+    assert struct.unpack_from(">II", header) == (2, 1)
+    assert tuple(shown[1:5]) == (255, 0, 0, 255)  # the first pixel, which no filter changes
 
 
 @pytest.mark.parametrize(("height", "drawn"), [(300, 2), (3000, 1)])
