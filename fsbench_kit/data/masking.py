@@ -100,12 +100,16 @@ class Mask:
             for name, frame in frames.items()
         }
 
+    def throughout(self, value: Any) -> Any:
+        """Mask all texts in a JSON value; a name found in one text is masked in all."""
+        self.over(value)  # learns the names in it
+        return self.over(value)
+
     def rewrite(self, file: Path) -> None:
-        """Mask a JSON file, such as a notebook, in place."""
-        if file.is_file():
-            content = json.loads(file.read_text(encoding="utf-8"))
-            self.over(content)  # learns the names in it
-            file.write_text(json.dumps(self.over(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        """Mask a JSON file in place."""
+        content = json.loads(file.read_text(encoding="utf-8"))
+        masked = self.throughout(content)
+        file.write_text(json.dumps(masked, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def content(self, content: bytes) -> bytes:
         """Mask the content of a file; bytes that are not text remain unchanged."""

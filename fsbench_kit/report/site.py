@@ -12,7 +12,7 @@ import nbformat
 from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, Manifest, load, run_all
-from fsbench_kit.notebooks.display import VEGA_MIME, mimebundle
+from fsbench_kit.notebooks.display import VEGA_MIME, draw
 from fsbench_kit.notebooks.progress import Ended, Event
 from fsbench_kit.report import against as sides
 from fsbench_kit.report.figures import charts, thumbnail
@@ -136,8 +136,8 @@ def _publish(
     files = manifest.basis.files | manifest.basis.made
     if mask is not None:
         mask.learn(root / path for path in files)
-        for file in (job.executed, job.failed):
-            _mask(file, mask)
+        _mask(job.executed, mask, is_good=True)
+        _mask(job.failed, mask, is_good=False)
         mask.rewrite(job.manifest)
         manifest = type(manifest).model_validate(mask.over(manifest.model_dump(mode="json")))
     notebook = load(job.executed if good else job.source(root))
@@ -160,14 +160,18 @@ def _publish(
     return entry, logs
 
 
-def _mask(notebook: Path, mask: Mask) -> None:
-    """Mask an executed notebook, if there is one, and draw again each chart that said what is masked."""
+def _mask(notebook: Path, mask: Mask, *, is_good: bool) -> None:
+    """Mask an executed notebook, if there is one.
+
+    An image of a chart that named what is masked goes; where the run succeeded, the chart is drawn again.
+    """
     if not notebook.is_file():
         return
-    before = load(notebook)
-    mask.rewrite(notebook)
-    after = load(notebook)
-    for chart, masked in zip(charts(before), charts(after), strict=True):
-        if chart[VEGA_MIME] != masked[VEGA_MIME]:
-            masked.update(mimebundle(masked[VEGA_MIME]))
-    nbformat.write(after, notebook)  # type: ignore[no-untyped-call]
+    executed = load(notebook)
+    masked = nbformat.from_dict(mask.throughout(executed))  # type: ignore[no-untyped-call]
+    for chart, own in zip(charts(executed), charts(masked), strict=True):
+        if chart[VEGA_MIME] != own[VEGA_MIME]:
+            own.pop("image/png", None)
+    if is_good:
+        draw(masked)
+    nbformat.write(masked, notebook)  # type: ignore[no-untyped-call]

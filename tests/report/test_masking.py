@@ -51,18 +51,24 @@ def test_homes_users_and_hosts_are_in_no_file_of_a_site(tmp_path: Path) -> None:
     assert json.loads(texts["page.json"])["status"] == "ok"
 
 
+SETUP = "import altair as alt\nfrom fsbench_kit.notebooks.display import setup\nsetup()"
+
+
+def _report_of(folder: Path, *code: str) -> ReportSpec:
+    """Write a notebook, and return a report of it."""
+    given = v4.new_code_cell("", metadata={"tags": ["parameters"]})
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [given, *map(v4.new_code_cell, code)]
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "page.ipynb")
+    return ReportSpec(title="Pages", notebook=(NotebookSpec(name="page", file="page.ipynb"),))
+
+
 @pytest.mark.slow
 def test_charts_of_a_site_show_no_host(tmp_path: Path) -> None:
     """What is in an image is no text, and was drawn before the names were masked."""
-    setup = "import altair as alt\nfrom fsbench_kit.notebooks.display import setup\nsetup()"
     host = "print('Linux lab-7 6.1.0 #1')"
     chart = "alt.Chart(alt.InlineData([{'x': 1}]), title='%s').mark_point().encode(x='x:Q')"
-    code = map(v4.new_code_cell, [setup, host, chart % "lab-7", chart % "ext4"])
-    given = v4.new_code_cell("", metadata={"tags": ["parameters"]})
-    cells = [v4.new_markdown_cell("# A page"), given, *code]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "page.ipynb")
-    spec = ReportSpec(title="Pages", notebook=(NotebookSpec(name="page", file="page.ipynb"),))
+    spec = _report_of(tmp_path, SETUP, host, chart % "lab-7", chart % "ext4")
 
     def published(*, publish: bool) -> list[dict[str, Any]]:
         assert report(spec, "site", root=tmp_path, publish=publish)["page"].error is None
@@ -77,6 +83,20 @@ def test_charts_of_a_site_show_no_host(tmp_path: Path) -> None:
     assert [data["image/png"] for data in masked] == [mimebundle(data[VEGA_MIME])["image/png"] for data in masked]
     are_new = [one["image/png"] != other["image/png"] for one, other in zip(plain, masked, strict=True)]
     assert are_new == [True, False]
+
+
+@pytest.mark.slow
+def test_what_a_failed_run_has_drawn_shows_no_host(tmp_path: Path) -> None:
+    """A chart that cannot be drawn may be why it failed, so none is drawn again."""
+    named = "alt.Chart(alt.InlineData([{'x': 1}]), title='uname: Linux lab-7 6.1.0 #1').mark_point()"
+    undrawable = f"display({{'{VEGA_MIME}': {{'mark': 'lab-7'}}, 'text/plain': ''}}, raw=True)"
+    spec = _report_of(tmp_path, SETUP, named, undrawable)
+    assert report(spec, "site", root=tmp_path, publish=True)["page"].status == "failed"
+    (failed,) = (tmp_path / "site").rglob("page.ipynb")
+    text = failed.read_text(encoding="utf-8")
+    assert "lab-7" not in text
+    assert "uname: Linux host2" in text
+    assert ["image/png" in data for data in charts(nbformat.read(failed, as_version=4))] == [False, False]
 
 
 def test_what_is_packed_is_not_copied(tmp_path: Path) -> None:
