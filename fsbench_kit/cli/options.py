@@ -24,7 +24,7 @@ Names = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="How many processes read the logs at most; by default one per processor."),
+    typer.Option(min=1, help="Maximum number of processes that read the logs; by default one per processor."),
 ]
 
 

@@ -89,7 +89,7 @@ def ingest(
         Whether to add the runs to the existing dataset. Runs that it already has count once. Several processes may
         append at the same time: each waits for the previous one.
     jobs
-        How many processes on this machine read at most; by default one per processor. Few files are read by one.
+        Maximum number of processes on this machine; by default one per processor. Fewer files need fewer.
     executor
         Where to read instead.
     progress
