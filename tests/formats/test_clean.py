@@ -175,6 +175,14 @@ def test_the_only_log_of_its_kind_is_parsed() -> None:
     assert compare([one, others[0], others[0]]) == [0]
 
 
+@pytest.mark.parametrize(("number", "tried"), [(8, 1), (20, 2)])
+def test_logs_of_two_runs_are_rarely_tried_as_examples(number: int, tried: int) -> None:
+    """Each is parsed again, with all that is in its file."""
+    texts = [2 * log(max(LAYOUTS), 1000 + index, 2000, 60.0, 1.0) for index in range(number)]
+    assert clean.read(texts) == (None, list(range(number)))
+    assert parsed(texts) == tried
+
+
 def test_examples_are_remembered() -> None:
     """So a kind of logs is parsed once, in however many lots they come."""
     rng = random.Random(4)

@@ -30,7 +30,7 @@ from typing import Final
 
 from fsbench_kit import formats
 from fsbench_kit.formats.clean.declared import Clean, Free
-from fsbench_kit.formats.clean.examples import Example
+from fsbench_kit.formats.clean.examples import Example, NotOneRunError
 from fsbench_kit.formats.clean.frames import CleanLogs, Collector
 from fsbench_kit.formats.clean.groups import Group, read_figures
 from fsbench_kit.formats.clean.lines import KnownLines, Layout
@@ -135,7 +135,9 @@ def _numbers_of(texts: tuple[str, ...]) -> Numbers:
 
 
 _MOST_FAILURES: Final = 8
-"""The maximum number of logs of a kind that are tried as examples."""
+_FOR_ANOTHER: Final = 16
+"""The maximum number of logs of a kind that are tried as examples, and how many logs are worth another try. A log
+that is not a single run counts as half of the tries, as those like it are hardly single runs either."""
 
 
 def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
@@ -150,11 +152,17 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
         pending = [list(some) for _, some in groupby(sorted(logs, key=attrgetter("kind")), attrgetter("kind"))]
     if clean.unplaced is not None:
         pending = [some for logs in pending for some in by_place(logs, numbers, clean.unplaced)]
+    most = min(_FEWEST + len(logs) // _FOR_ANOTHER, _MOST_FAILURES)
     failures, start = 0, len(groups)
     of_versions: dict[str | None, KnownLines] = defaultdict(KnownLines)
     while pending:
         some = pending.pop()
-        example = Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
+        example = None
+        try:
+            if failures < most:
+                example = Example.of(owner, clean, some[0])
+        except NotOneRunError:
+            failures += most // 2
         if example is None:
             failures += 1
             yield some[0].at

@@ -42,6 +42,10 @@ class Figure(NamedTuple):
     has_unit: bool = False
 
 
+class NotOneRunError(Exception):
+    """A log has several runs, or more than a run, as others of its kind most likely have."""
+
+
 @dataclass
 class Example:
     """A log that was read by its format.
@@ -87,7 +91,13 @@ class Example:
 
     @classmethod
     def of(cls, owner: formats.Format, clean: Clean, log: Log) -> Example | None:
-        """Return a log as an example, or ``None`` if it cannot be one."""
+        """Return a log as an example, or ``None`` if it cannot be one.
+
+        Raises
+        ------
+        NotOneRunError
+            If it is more or less than one run.
+        """
         if log.example is not None:
             (example := copy(log.example)).log = log  # keeps what was computed for it
             return example
@@ -96,7 +106,7 @@ class Example:
         runs = [record for record in records if isinstance(record, Run)]
         blocks = [record for record in records if isinstance(record, Block)]
         if len(runs) != 1 or (runs[0].start, runs[0].end) != log.span:
-            return None
+            raise NotOneRunError
         (run,) = runs
         diagnosed = [record for record in records if isinstance(record, Diagnostic)]
         disagreements = list(diagnostics(clean.checks(run), text))
