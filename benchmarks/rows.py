@@ -269,11 +269,11 @@ def again_after_a_change(inputs: Inputs) -> Sides:
     return Sides(lambda: (fsb.read(folder), fsb.read(path, cache=False)), work)
 
 
-def by_two(inputs: Inputs, number: int) -> Sides:
+def by_two(inputs: Inputs, number: int, change: Callable[[str, random.Random], str] = another_run) -> Sides:
     """Hold reading in bulk by two processes against doing so by one."""
     if inputs.share == QUICK:
         raise NotHereError("so few files are read by one process alone")
-    folder = inputs.logs(MIXED, number, change=another_run)
+    folder = inputs.logs(MIXED, number, change=change)
     return Sides(
         lambda: fsb.ingest(folder, to=inputs.folder / "by one", jobs=1),
         lambda: fsb.ingest(folder, to=inputs.folder / "by two", jobs=2),
@@ -293,6 +293,11 @@ def more_in_two_processes(inputs: Inputs) -> Sides:
 @row("two processes, 100,000 mixed logs in bulk", "one", 0.6, clock="wall", memory=of_400_mb)
 def bulk_in_two_processes(inputs: Inputs) -> Sides:
     return by_two(inputs, 100_000)
+
+
+@row("two processes, 1,000 mixed logs between other lines in bulk", "one", 0.8, clock="wall")
+def other_text_in_two_processes(inputs: Inputs) -> Sides:
+    return by_two(inputs, 1000, lambda text, rng: f"$ ./run.sh\n\n{another_run(text, rng)}\n$ exit\n")
 
 
 @row("two processes, 20,000 mixed logs in memory", "one", None, clock="wall")

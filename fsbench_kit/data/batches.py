@@ -27,7 +27,6 @@ from fsbench_kit.data.columns import (
 )
 from fsbench_kit.data.files import Stamp, descriptor_of, opened
 from fsbench_kit.data.garbage import less_garbage_collection
-from fsbench_kit.data.sharing import shared
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
 from fsbench_kit.formats import FORMATS, clean, fio_formats
 from fsbench_kit.formats.clean import CleanLogs
@@ -35,8 +34,6 @@ from fsbench_kit.formats.fio_log import HEAD_SIZE, LogFile, log_of
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from fsbench_kit.data.columns import Part
 
 
@@ -87,56 +84,23 @@ class Batch:
             yield Read(part, self.fio_logs.get(file), self.stamps.get(file))
 
 
-def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
-    """Read files; a file that cannot be read gets a diagnostic. An executor reads batches in parallel."""
-    size = sum(0 if file.stamp is None else file.stamp.size for file in files)
-    is_enough = len(files) >= ENOUGH or size >= ENOUGH_BYTES
-    if executor is None or not is_enough or any(file.open is not None for file in files):
-        batches = list(_batches(files, TOGETHER))
-        return [read for some in batches for read in read_batch(some).files(len(some))]
-    processors = os.cpu_count() or 1
-    number = min(max(len(files) // _SHARE, size // _SHARE_BYTES, processors), 4 * processors)
-    batches = list(_batches(files, min(TOGETHER, -(-len(files) // number))))
-    found = dict(shared(executor, lambda: processors, read_batch, ((some,) for some in batches)))
-    return [read for number, some in enumerate(batches) for read in found[number].files(len(some))]
-
-
-TOGETHER: Final = 4096
-"""The maximum number of files in a batch."""
-
-_BYTES: Final = 2**26
-"""The maximum size of a batch in bytes; what is read of them takes several times as much memory."""
-
-ENOUGH: Final = 20_000
-ENOUGH_BYTES: Final = 2**26
-"""Below both limits, files are not handed to an executor: processes start and return results too slowly."""
-
-_SHARE: Final = 1000
-_SHARE_BYTES: Final = 2**24
-"""How much a process should read at a time: every batch first reads some logs of each kind one by one."""
-
-
-def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
-    """Yield the batches of files to read together."""
-    batch: list[File] = []
-    size = 0
-    for file in files:
-        own = 0 if file.stamp is None else file.stamp.size
-        if batch and (len(batch) == most or size + own > _BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(file)
-        size += own
-    if batch:
-        yield batch
+@less_garbage_collection
+def read_batch(files: Sequence[File]) -> Batch:
+    """Read some files. One that cannot be read gets a diagnostic."""
+    return _Found(files).batch()
 
 
 @less_garbage_collection
-def read_batch(files: Sequence[File]) -> Batch:
-    """Read some files together."""
-    found = _Found()
-    found.read_documents(files)
-    return Batch(found.columns(), found.fio_logs, found.stamps)
+def read_together(files: Sequence[File]) -> tuple[Batch, list[int]]:
+    """Read those of some files that can be read together, and return the numbers of the others."""
+    found = _Found(files, alone=False)
+    return found.batch(), found.left
+
+
+@less_garbage_collection
+def read_one_by_one(files: Sequence[File]) -> Batch:
+    """Read files that cannot be read together."""
+    return _Found(files, together=False).batch()
 
 
 _MOST: Final = 2**18
@@ -164,8 +128,8 @@ def _is_plain(data: bytes) -> bool:
     return _LONG not in data.translate(_DIGITS)
 
 
-_Content = tuple[int, bytes, str]
-"""The number, bytes and path of a file."""
+_Content = tuple[int, bytes]
+"""The number and bytes of a file."""
 
 
 def _beginning(descriptor: int, size: int) -> bytes:
@@ -178,16 +142,38 @@ def _beginning(descriptor: int, size: int) -> bytes:
 
 
 class _Found:
-    """What was found in files so far: plain texts still to be read, and what was read of other files."""
+    """What was found in files so far: plain texts still to be read, and what was read of other files.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    files
+        The files.
+    together, alone
+        Whether to read files together where possible, and whether to read the others.
+
+    Attributes
+    ----------
+    left
+        The numbers of the files that were not read.
+    """
+
+    def __init__(self, files: Sequence[File], *, together: bool = True, alone: bool = True) -> None:
+        self._files = files
+        self._is_together = together
+        self._is_alone = alone
+        self.left: list[int] = []
         self.fio_logs: dict[int, LogFile] = {}
         self.stamps: dict[int, Stamp] = {}
         self._records: list[FileRecords] = []
         self._plain: list[_Content] = []
         self._documents: list[Columns] = []
 
-    def read_documents(self, files: Sequence[File]) -> None:
+    def batch(self) -> Batch:
+        """Read the files, and return what was read."""
+        self._read_documents()
+        return Batch(self._columns_of_all(), self.fio_logs, self.stamps)
+
+    def _read_documents(self) -> None:
         """Read the files that may be JSON together, and note or read the others.
 
         The text of JSON is taken from the disk when it is needed, so that little of it is held at a time.
@@ -196,7 +182,7 @@ class _Found:
         spans: dict[int, _Span] = {}
 
         def documents() -> Iterator[int]:
-            for number, file in enumerate(files):
+            for number, file in enumerate(self._files):
                 if (data := self._json(number, file)) is not None:
                     texts[number] = data
                     yield number
@@ -211,19 +197,19 @@ class _Found:
                 if logs is not None:
                     self._documents.append(_columns(logs, range(max(spans) + 1), spans))
         for number in left:
-            self._add_left(number, texts.pop(number), files[number].path)
+            self._add_left(number, texts.pop(number))
 
     def _json(self, number: int, file: File) -> bytes | None:
         """Return the text of a file if it may be JSON; otherwise note or read it."""
         try:
             if file.open is not None:
-                self._read(number, file.open, file.path)
+                self._read_now(number, file.open)
                 return None
             descriptor, found = descriptor_of(
                 file.path, may_be_pipe=file.may_be_pipe, was_regular=file.stamp is not None
             )
             try:
-                return self._json_in(number, descriptor, found, file.path)
+                return self._json_in(number, descriptor, found)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -231,47 +217,58 @@ class _Found:
             self._records.append(FileRecords(number, [Diagnostic(code="UNREADABLE", message=message)], b""))
             return None
 
-    def _json_in(self, number: int, descriptor: int, found: os.stat_result, source: str) -> bytes | None:
+    def _json_in(self, number: int, descriptor: int, found: os.stat_result) -> bytes | None:
         """Return the text of an open file from the disk if it may be JSON; otherwise note or read it."""
-        if (stamp := Stamp.of(found)) is not None and stamp.is_certain(time_ns()):
+        if (stamp := Stamp.of(found)) is None:  # a pipe can only be opened once
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                self._read_now(number, file)
+            return None
+        if stamp.is_certain(time_ns()):
             self.stamps[number] = stamp
-        data = _beginning(descriptor, found.st_size) if stamp is not None else b""
-        if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
+        data = _beginning(descriptor, found.st_size)
+        if self._is_together and data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             if data.startswith(b"{"):
                 return data
-            self._plain.append((number, data, source))
+            self._plain.append((number, data))
         elif data and len(data) < _MOST:
-            self._add_left(number, data, source)
-        elif not self._is_fio_log(number, data, source):
+            self._add_left(number, data)
+        elif not self._is_fio_log(number, data):
             if data:
                 os.lseek(descriptor, 0, os.SEEK_SET)
             with os.fdopen(descriptor, "rb", closefd=False) as file:
-                self._read(number, file, source)
+                self._read(number, file)
         return None
 
-    def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
+    def _is_fio_log(self, number: int, data: bytes) -> bool:
         """Whether a file is a fio log file, judging by its first bytes."""
-        path = Path(source)
+        path = Path(self._files[number].path)
         found = log_of(path, partial(opened, path), data[:HEAD_SIZE], is_whole=len(data) <= HEAD_SIZE)
         if found is not None:
             self.fio_logs[number] = found
         return found is not None
 
-    def _add_left(self, number: int, data: bytes, source: str) -> None:
-        """Read a file by itself, given all of its content."""
-        if not self._is_fio_log(number, data, source):
-            self._read(number, io.BytesIO(data), source)
+    def _add_left(self, number: int, data: bytes) -> None:
+        """Read or leave a file, given all of its content."""
+        if not self._is_fio_log(number, data):
+            self._read(number, io.BytesIO(data))
 
-    def _read(self, number: int, file: BinaryIO, source: str) -> None:
+    def _read(self, number: int, file: BinaryIO) -> None:
+        """Read or leave an open file."""
+        if self._is_alone:
+            self._read_now(number, file)
+        else:
+            self.left.append(number)
+
+    def _read_now(self, number: int, file: BinaryIO) -> None:
         """Read an open file by itself."""
-        data, records = read_file(file, source)
+        data, records = read_file(file, self._files[number].path)
         self._records.append(FileRecords(number, records, data))
 
-    def columns(self) -> Columns:
+    def _columns_of_all(self) -> Columns:
         """Read the files that were only noted so far, and return the columns of all."""
         several = self._of_several_formats()
         if self._plain:
-            found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
+            found, left = clean.read([data.decode("utf-8") for _, data in self._plain])
             several += self._columns(self._plain, [found], left)
         several += self._documents
         if self._records:
@@ -284,7 +281,7 @@ class _Found:
         if not given:
             return []
         self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
-        return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data, _ in given]))
+        return self._columns(given, *fio_formats.read([data.decode("utf-8") for _, data in given]))
 
     def _columns(
         self, files: Sequence[_Content], found: Iterable[CleanLogs | None], left: Iterable[int]
@@ -292,7 +289,7 @@ class _Found:
         """Return the columns of the logs that were found, and read the remaining files one by one."""
         for index in left:
             self._add_left(*files[index])
-        numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
+        numbers, contents = [number for number, _ in files], [data for _, data in files]
         return [_of_texts(logs, numbers, contents) for logs in found if logs is not None]
 
 

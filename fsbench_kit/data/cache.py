@@ -24,9 +24,10 @@ import polars as pl
 
 from fsbench_kit.data.again import Outcome
 from fsbench_kit.data.assembly import Assembly
-from fsbench_kit.data.batches import Read, read_files
+from fsbench_kit.data.batches import Read
 from fsbench_kit.data.columns import BELONGING, Columns, Unpacked, packed
 from fsbench_kit.data.files import Stamp
+from fsbench_kit.data.parallel import read_files
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+from concurrent.futures import BrokenExecutor
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from fsbench_kit.data.again import Outcome, change
 from fsbench_kit.data.assembly import assembly, found_in, legibly
-from fsbench_kit.data.batches import read_files
 from fsbench_kit.data.cache import Cache, is_on
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.dates import with_times
@@ -25,6 +25,7 @@ from fsbench_kit.data.garbage import less_garbage_collection
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
+from fsbench_kit.data.parallel import read_files
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
@@ -79,7 +80,7 @@ def read(
     Raises
     ------
     InputError
-        If none of the inputs has a run.
+        If none of the inputs has a run, or a reading process is killed.
     RequestError
         If an argument is not a valid input.
 
@@ -98,16 +99,23 @@ def read(
     templates = templates_of(names)
     items = list(flattened(*given))
     found = [found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    dataset = with_times(
-        _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
-    )
+    try:
+        read = _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
+    except BrokenExecutor as error:
+        raise InputError(
+            "a process ended unexpectedly while it was reading",
+            hint="Is there enough memory? Fewer processes need less.",
+        ) from error
+    dataset = with_times(read)
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
 
 
 @less_garbage_collection
-def read_entries(entries: Iterable[tuple[str, bool]], names: Iterable[str] = ()) -> Dataset:
+def read_entries(
+    entries: Iterable[tuple[str, bool]], names: Iterable[str] = (), executor: Executor | None = None
+) -> Dataset:
     """Read paths, each with whether it was given or found in a folder; the result may have no runs."""
     seen: Seen = {}
     found: list[Found] = []
@@ -118,7 +126,7 @@ def read_entries(entries: Iterable[tuple[str, bool]], names: Iterable[str] = ())
         else:
             found.append(Several(list(found_among(paths, seen)), chain.from_iterable))
     places = [Path()] * len(found)  # only the cache depends on them
-    return _dataset(places, found, templates_of(names), None, cached=False)
+    return _dataset(places, found, templates_of(names), executor, cached=False)
 
 
 def _dataset(

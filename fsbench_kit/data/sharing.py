@@ -18,7 +18,7 @@ def shared(
     work: Callable[..., T],
     of: Iterable[tuple[Any, ...]],
     *,
-    is_here_too: bool = True,
+    here: Callable[..., T] | None,
 ) -> Iterator[tuple[int, T]]:
     """Call a function for each of many arguments, and yield the number and result of each call as it finishes.
 
@@ -30,20 +30,24 @@ def shared(
         A function that returns how many calls it can have at once; the queue is bounded because it is in memory.
     work, of
         The function, and its arguments.
-    is_here_too
-        Whether this process takes calls as well: it need not wait for processes to start.
+    here
+        What this process calls instead, without waiting for processes to start; ``None`` if it takes no calls.
+        When no others are left, it takes back those that have not begun.
     """
     waiting = iter(enumerate(of))
-    running: dict[Future[T], int] = {}
+    running: dict[Future[T], tuple[int, tuple[Any, ...]]] = {}
     while True:
         # This process takes its own call first, so that the last two are not both queued elsewhere.
-        own = next(waiting, None) if is_here_too else None
+        own = next(waiting, None) if here is not None else None
         for number, arguments in islice(waiting, max(at_once() - len(running), 0)):
-            running[executor.submit(work, *arguments)] = number
-        if own is not None:
-            yield own[0], work(*own[1])
+            running[executor.submit(work, *arguments)] = number, arguments
+        if own is None and here is not None:
+            cancelled = next((future for future in reversed(running) if future.cancel()), None)
+            own = None if cancelled is None else running.pop(cancelled)
+        if own is not None and here is not None:
+            yield own[0], here(*own[1])
         elif not running:
             return
         timeout = None if own is None else 0
         for future in wait(running, timeout, return_when=FIRST_COMPLETED).done:
-            yield running.pop(future), future.result()
+            yield running.pop(future)[0], future.result()

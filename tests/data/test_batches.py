@@ -2,16 +2,9 @@
 
 import copy
 import json
-import os
-import pickle
 import random
 import re
-import threading
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -47,21 +40,20 @@ def undamaged_logs(folder: Path, number: int = 24) -> None:
         (folder / f"{index:03}.txt").write_text(text)
 
 
-@pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    """Return a folder with undamaged logs, and among them one that was cut off, one with a command, and a copy."""
-    undamaged_logs(tmp_path)
-    first, second, other = (tmp_path / f"{index:03}.txt" for index in (0, 1, 3))
+def mixed_logs(folder: Path) -> None:
+    """Write undamaged logs, and among them one that was cut off, one with a command, and a copy."""
+    undamaged_logs(folder)
+    first, second, other = (folder / f"{index:03}.txt" for index in (0, 1, 3))
     first.write_text(first.read_text()[:900])
     other.write_text(f"$ sysbench fileio run\n{other.read_text()}")
-    (tmp_path / "copy.txt").write_text(second.read_text())
-    return tmp_path
+    (folder / "copy.txt").write_text(second.read_text())
 
 
-def test_a_folder_says_what_each_of_its_files_says(logs: Path) -> None:
-    together = fsb.read(logs)
-    (logs / "copy.txt").unlink()
-    alone = [fsb.read(path) for path in sorted(logs.iterdir())]
+def test_a_folder_says_what_each_of_its_files_says(tmp_path: Path) -> None:
+    mixed_logs(tmp_path)
+    together = fsb.read(tmp_path)
+    (tmp_path / "copy.txt").unlink()
+    alone = [fsb.read(path) for path in sorted(tmp_path.iterdir())]
     for name in OF_RUNS:
         assert_frame_equal(together.frames[name], pl.concat([data.frames[name] for data in alone]))
     said = together.diagnostics.filter(pl.col("code") != "SAME_RUN")
@@ -69,7 +61,7 @@ def test_a_folder_says_what_each_of_its_files_says(logs: Path) -> None:
     assert "INCOMPLETE_LOG" in said["code"].to_list()
     assert "sysbench fileio run" in together.settings.filter(key="command")["value"].to_list()
     (copy,) = together.diagnostics.filter(code="SAME_RUN").iter_rows(named=True)
-    assert copy["source"] == str(logs / "copy.txt")
+    assert copy["source"] == str(tmp_path / "copy.txt")
 
 
 def test_undamaged_logs_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,88 +123,6 @@ def test_a_number_beyond_all_counting_keeps_no_other_log_from_being_read(tmp_pat
     data = fsb.read(tmp_path)
     assert data.runs.height == 4
     assert "UNREAD_FIGURE" in data.diagnostics.filter(source=str(tmp_path / "huge.txt"))["code"].to_list()
-
-
-class Elsewhere(ThreadPoolExecutor):
-    """An executor to which all comes and from which all goes as bytes, as with a process."""
-
-    def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
-        function, *given = _sent(call)
-        return super().submit(lambda: _sent(function(*given)))
-
-
-def _sent(what: Any) -> Any:
-    return pickle.loads(pickle.dumps(what))  # noqa: S301  # which was here before
-
-
-@pytest.mark.parametrize(
-    "executor",
-    [
-        Elsewhere,
-        pytest.param(
-            partial(ProcessPoolExecutor, mp_context=get_context("forkserver")),
-            marks=pytest.mark.slow,
-            id="processes",
-        ),
-    ],
-)
-def test_an_executor_reads_the_same(
-    logs: Path, executor: Callable[[int], Executor], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batches, "ENOUGH", 20)
-    (logs / "run_bw.1.log").write_text("".join(f"{time}, {time % 77}, 0, 0\n" for time in range(500, 9000, 500)))
-    alone = fsb.read(logs)
-    with executor(2) as started:
-        beside = fsb.read(logs, executor=started)
-    for name, frame in alone.frames.items():
-        assert_frame_equal(frame, beside.frames[name])
-
-
-def test_each_processor_reads_its_share_at_one_go(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In every batch some logs of each kind are read one by one before the others are.
-
-    The files are few, and large. This process reads one share of them, and the executor the others.
-    """
-    size = sum(path.stat().st_size for path in logs.iterdir())
-    monkeypatch.setattr(batches, "ENOUGH_BYTES", size, raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    shares = []
-    read_batch = batches.read_batch
-
-    def seen(files: list[batches.File]) -> batches.Batch:
-        shares.append((len(files), threading.current_thread() is threading.main_thread()))
-        return read_batch(files)
-
-    monkeypatch.setattr(batches, "read_batch", seen)
-    with ThreadPoolExecutor(2) as executor:
-        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
-        assert sorted(number for number, _ in shares) == [7, 9, 9]
-        assert {is_here for _, is_here in shares} == {True, False}
-        monkeypatch.setattr(batches, "ENOUGH_BYTES", size + 1)
-        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
-    assert shares[3:] == [(25, True)]
-
-
-def test_large_files_are_read_in_smaller_batches(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    largest = max(path.stat().st_size for path in logs.iterdir())
-    monkeypatch.setattr(batches, "_BYTES", 2 * largest)
-    sizes = []
-    read_batch = batches.read_batch
-
-    def seen(files: list[batches.File]) -> batches.Batch:
-        sizes.append(sum(Path(file.path).stat().st_size for file in files))
-        return read_batch(files)
-
-    monkeypatch.setattr(batches, "read_batch", seen)
-    assert fsb.read(logs).runs.height == 24
-    assert max(sizes) <= 2 * largest < sum(sizes)
-
-
-def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:
-    """It would have to start first."""
-    with ThreadPoolExecutor(2) as executor:
-        executor.shutdown()
-        assert fsb.read(logs, executor=executor).runs.height == 24
 
 
 def documents(folder: Path, number: int = 12) -> None:

@@ -23,7 +23,7 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
-from fsbench_kit.data import bulk
+from fsbench_kit.data import bulk, parallel
 from fsbench_kit.data.bulk import compaction, plan, storage, workers
 from fsbench_kit.data.written import Request, write_request
 from fsbench_kit.model.errors import InputError, RequestError
@@ -387,19 +387,31 @@ def test_processes_start_for_files_that_are_few_but_large(
 
 
 def test_processes_that_start_have_one_chunk_and_others_two() -> None:
-    calls: list[tuple[()]] = [()] * 4
-    here, has_room = threading.get_ident(), threading.Event()
-    with ThreadPoolExecutor(1) as executor:
+    has_room = threading.Event()
+    handed = 0
+
+    class Counted(ThreadPoolExecutor):
+        def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+            nonlocal handed
+            handed += 1
+            return super().submit(*call)
+
+    def handed_over_before_this_process_reads() -> int:
+        nonlocal handed
+        handed = 0
+        _, number = next(each(lambda: handed, [()] * 4))
+        return number
+
+    with Counted(1) as executor:
         executor.submit(has_room.wait, 10)
         each = workers.Workers(executor, others=1)
-        assert [thread for _, thread in each(threading.get_ident, calls)] == [here] * 4
+        found = [handed_over_before_this_process_reads()]
         each.prepare(2)
-        before = each(threading.get_ident, calls)
-        assert [thread for _, (_, thread) in zip(range(3), before, strict=False)] == [here] * 3
+        found.append(handed_over_before_this_process_reads())
         has_room.set()
-        assert [thread == here for _, thread in before] == [False]
-        after = [thread for _, thread in each(threading.get_ident, calls)]
-    assert after.count(here) == 2
+        executor.submit(has_room.wait).result()  # now it has started
+        found.append(handed_over_before_this_process_reads())
+    assert found == [0, 1, 2]
 
 
 def test_processes_start_while_a_folder_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -546,6 +558,28 @@ def test_of_a_dataset_on_disk_what_is_asked_for_is_read_once(published: Path, tm
     (which,) = re.findall(r"SCAN \[[^]]*measurements[^]]*\]\n(?: .*\n)*? *SELECTION: (.*)", plan)
     assert plan.count("measurements") == 1
     assert '"latency"' in which
+
+
+@pytest.mark.parametrize(("jobs", "names"), [(2, ["00001.txt", "00002.txt"]), (1, [])])
+def test_processes_that_have_no_chunk_read_slow_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jobs: int, names: list[str]
+) -> None:
+    monkeypatch.setattr(parallel, "_WORTH", 0)
+    monkeypatch.setattr(parallel, "_LOT", 1)
+    _time_logs(tmp_path / "logs", 3)
+    for log in (tmp_path / "logs").iterdir():
+        log.write_text(f"$ time cp a b\n{log.read_text()}")
+    handed: list[str] = []
+
+    def noted(executor: Executor, work: Any, lots: Any) -> Any:
+        handed.extend(Path(file.path).name for lot in lots for file in lot)
+        return in_parallel(executor, work, lots)
+
+    in_parallel = parallel._in_parallel
+    monkeypatch.setattr(parallel, "_in_parallel", noted)
+    dataset = fsb.ingest(tmp_path / "logs", to=tmp_path / "frames", jobs=jobs)
+    assert dataset.runs.collect().height == 3
+    assert handed == names
 
 
 def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -215,11 +215,14 @@ def _read(
             else:
                 read, before = read + chunk.files, before + chunk.files
 
+    def read_part_here(key: str, name: str, chunk: Chunk, names: Sequence[str], folder: Path) -> Part:
+        return read_part(key, name, chunk, names, folder, executor=each.idle)
+
     given: Iterable[tuple[str, str, Chunk, Sequence[str], Path]] = missing_chunks()
     if any(work.glob(f"*{DONE}")):
         given = list(given)  # looks for all that was read before, so that it can be told at once
     say()
-    for number, part in each(read_part, given):
+    for number, part in each(read_part, given, here=read_part_here):
         parts[missing[number]] = part
         read += part.read
         say()

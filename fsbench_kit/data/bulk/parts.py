@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,7 @@ from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     import polars as pl
 
@@ -50,7 +52,9 @@ class Part:
     read: int = 0
 
 
-def read_part(key: str, name: str, chunk: Chunk, names: Sequence[str], folder: Path) -> Part:
+def read_part(
+    key: str, name: str, chunk: Chunk, names: Sequence[str], folder: Path, *, executor: Executor | None = None
+) -> Part:
     """Read a chunk and write its part into a folder; mark it as done at the very end.
 
     Parameters
@@ -61,22 +65,27 @@ def read_part(key: str, name: str, chunk: Chunk, names: Sequence[str], folder: P
         The name of the part's files.
     names
         What the names of logs mean.
+    executor
+        An executor that can read some of the files.
     """
-    part = replace(write_part(read_chunk(chunk.entries, names), name, folder), read=chunk.files)
+    dataset = read_chunk(chunk.entries, names, executor)
+    part = replace(write_part(dataset, name, folder), read=chunk.files)
     write_json(folder / f"{key}{DONE}", asdict(part))
     return part
 
 
-def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
+def read_chunk(entries: Sequence[Entry], names: Sequence[str], executor: Executor | None = None) -> Dataset:
     """Read files and folders. An input that crashes the reader gets a diagnostic; the others are still read."""
     try:
-        return read_entries(entries, names)
+        return read_entries(entries, names, executor)
+    except BrokenExecutor:
+        raise
     except Exception as error:
         if len(entries) == 1:
             message = f"It could not be read ({type(error).__name__}: {error}). This is a defect of fsbench_kit."
             return assemble([log_with(Path(entries[0].path), "UNREADABLE", message)])
         half = len(entries) // 2
-        return joined([read_chunk(entries[:half], names), read_chunk(entries[half:], names)])
+        return joined([read_chunk(some, names, executor) for some in (entries[:half], entries[half:])])
 
 
 def write_part(dataset: Dataset, name: str, folder: Path) -> Part:

@@ -56,14 +56,22 @@ class Workers:
             while self._executor is not None and len(self._starting) < min(self._others, others):
                 self._starting.append(self._executor.submit(_start))
 
-    def __call__(self, work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
-        """Yield the number and result of each call as it finishes."""
+    @property
+    def idle(self) -> Executor | None:
+        """The executor of this process's own processes if none of them is worthwhile so far."""
+        return self._executor if self._others and not self._starting else None
+
+    def __call__(
+        self, work: Callable[..., T], of: Iterable[tuple[Any, ...]], *, here: Callable[..., T] | None = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield the number and result of each call as it finishes; this process may call another function."""
+        here = here or work
         if self._executor is None:
             for number, arguments in enumerate(of):
-                yield number, work(*arguments)
+                yield number, here(*arguments)
             return
         try:
-            yield from shared(self._executor, self._at_once, work, of, is_here_too=self._others > 0)
+            yield from shared(self._executor, self._at_once, work, of, here=here if self._others else None)
         except BrokenExecutor as error:
             raise InputError(
                 "a process ended unexpectedly while it was reading",
