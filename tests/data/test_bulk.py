@@ -414,6 +414,15 @@ def test_processes_that_start_have_one_chunk_and_others_two() -> None:
     assert found == [0, 1, 2]
 
 
+def test_processes_are_idle_until_they_have_chunks() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        each = workers.Workers(executor, others=1)
+        assert each.idle is executor
+        each.prepare(1)
+        assert each.idle is None
+        assert workers.Workers(executor, others=0).idle is None  # given, and used for chunks alone
+
+
 def test_processes_start_while_a_folder_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "FILES", 2)
     _time_logs(tmp_path / "logs", 11)
