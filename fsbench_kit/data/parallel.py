@@ -64,7 +64,7 @@ def _read_many(files: Sequence[File], executor: Executor) -> list[Read]:
     shares = max(len(files) // _SHARE, sum(map(_size, files)) // _SHARE_BYTES, _PROCESSORS)
     number = min(shares, 4 * _PROCESSORS)
     batches = list(_batches(files, min(TOGETHER, -(-len(files) // number)), _BYTES))
-    return _reads(batches, _in_parallel(executor, read_batch, batches))
+    return _reads(batches, _in_parallel(executor, read_batch, batches, at_once=len(batches)))
 
 
 def _read_few(files: Sequence[File], executor: Executor) -> list[Read]:
@@ -91,8 +91,9 @@ def _read_one_by_one(lots: Sequence[Sequence[File]], executor: Executor) -> list
     read: list[Batch] = []
     started = monotonic()
     for number, lot in enumerate(lots):
-        if number and (monotonic() - started) / number * (len(lots) - number) > _WORTH:
-            return read + _in_parallel(executor, read_one_by_one, lots[number:])
+        left = (monotonic() - started) / number * (len(lots) - number) if number else 0
+        if left > _WORTH:  # a pool starts as many processes as there are calls, so that these should be few
+            return read + _in_parallel(executor, read_one_by_one, lots[number:], at_once=2 * int(left / _WORTH))
         read.append(read_one_by_one(lot))
     return read
 
@@ -104,9 +105,9 @@ _PROCESSORS: Final = os.cpu_count() or 1
 
 
 def _in_parallel(
-    executor: Executor, work: Callable[[Sequence[File]], Batch], lots: Sequence[Sequence[File]]
+    executor: Executor, work: Callable[[Sequence[File]], Batch], lots: Sequence[Sequence[File]], *, at_once: int
 ) -> list[Batch]:
-    found = dict(shared(executor, lambda: len(lots), work, ((lot,) for lot in lots), here=work))
+    found = dict(shared(executor, lambda: at_once, work, ((lot,) for lot in lots), here=work))
     return [found[number] for number in range(len(lots))]
 
 

@@ -573,16 +573,16 @@ def test_of_a_dataset_on_disk_what_is_asked_for_is_read_once(published: Path, tm
 def test_processes_that_have_no_chunk_read_slow_files(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jobs: int, names: list[str]
 ) -> None:
-    monkeypatch.setattr(parallel, "_WORTH", 0)
+    monkeypatch.setattr(parallel, "_WORTH", 1e-9)
     monkeypatch.setattr(parallel, "_LOT", 1)
     _time_logs(tmp_path / "logs", 3)
     for log in (tmp_path / "logs").iterdir():
         log.write_text(f"$ time cp a b\n{log.read_text()}")
     handed: list[str] = []
 
-    def noted(executor: Executor, work: Any, lots: Any) -> Any:
+    def noted(executor: Executor, work: Any, lots: Any, *, at_once: int) -> Any:
         handed.extend(Path(file.path).name for lot in lots for file in lot)
-        return in_parallel(executor, work, lots)
+        return in_parallel(executor, work, lots, at_once=at_once)
 
     in_parallel = parallel._in_parallel
     monkeypatch.setattr(parallel, "_in_parallel", noted)

@@ -117,7 +117,7 @@ def test_files_that_are_slow_to_read_are_shared_even_if_they_are_few(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two more are large. A pipe can only be read once."""
-    monkeypatch.setattr(parallel, "_WORTH", 0)
+    monkeypatch.setattr(parallel, "_WORTH", 1e-9)
     monkeypatch.setattr(parallel, "_LOT", 1)
     for name in ("large.txt", "larger.txt"):
         (logs / name).write_text((logs / "005.txt").read_text() + "\n" * 2**18)
@@ -133,7 +133,7 @@ def test_files_that_are_slow_to_read_are_shared_even_if_they_are_few(
     assert found[0].diagnostics.filter(pl.col("source").str.ends_with("pipe"))["code"].to_list() == ["SAME_RUN"]
 
 
-@pytest.mark.parametrize("seconds", [0, 1e9])
+@pytest.mark.parametrize("seconds", [1e-9, 1e9])
 def test_only_what_takes_long_is_handed_over(logs: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(parallel, "_WORTH", seconds)
     monkeypatch.setattr(parallel, "_LOT", 1)
@@ -146,7 +146,25 @@ def test_only_what_takes_long_is_handed_over(logs: Path, monkeypatch: pytest.Mon
 
     with Counted(1) as executor:
         assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
-    assert calls == ([(batches.read_one_by_one, [f"{number:03}.txt"]) for number in (6, 9, 12) if seconds == 0])
+    assert calls == ([(batches.read_one_by_one, [f"{number:03}.txt"]) for number in (6, 9, 12) if seconds < 1])
+
+
+def test_another_process_is_started_for_every_second_or_two_of_work(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four lots are left, of a second each, and a process is worthwhile for one and a half."""
+    clock = iter(range(100))
+    monkeypatch.setattr(parallel, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(parallel, "_LOT", 1)
+    found = []
+    monkeypatch.setattr(
+        parallel,
+        "shared",
+        lambda _, at_once, *given, **named: found.append(at_once()) or shared(_, at_once, *given, **named),
+    )
+    with Elsewhere(1) as executor:
+        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
+    assert found == [4]
 
 
 def test_what_no_other_process_begins_is_taken_back() -> None:
@@ -180,7 +198,7 @@ class Killed(ThreadPoolExecutor):
 def test_a_reading_process_that_is_killed_is_an_error_for_people(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "_WORTH", 0)
+    monkeypatch.setattr(parallel, "_WORTH", 1e-9)
     monkeypatch.setattr(parallel, "_LOT", 1)
     with Killed(1) as executor, pytest.raises(InputError, match="a process ended unexpectedly"):
         fsb.read(logs, executor=executor, cache=False)
