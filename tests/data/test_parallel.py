@@ -17,6 +17,8 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from fsbench_kit.data import batches, parallel
+from fsbench_kit.data.bulk.parts import read_chunk
+from fsbench_kit.data.bulk.plan import Entry
 from fsbench_kit.data.sharing import shared
 from fsbench_kit.model.errors import InputError
 from tests.data.test_batches import mixed_logs
@@ -116,7 +118,8 @@ def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:
 def test_files_that_are_slow_to_read_are_shared_even_if_they_are_few(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two more are large. A pipe can only be read once."""
+    """Two more are large. A pipe can only be read once. The other files are read together in three batches."""
+    monkeypatch.setattr(parallel, "TOGETHER", 10)
     monkeypatch.setattr(parallel, "_WORTH", 1e-9)
     monkeypatch.setattr(parallel, "_LOT", 1)
     for name in ("large.txt", "larger.txt"):
@@ -198,7 +201,11 @@ class Killed(ThreadPoolExecutor):
 def test_a_reading_process_that_is_killed_is_an_error_for_people(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In bulk, the chunk is not read again in halves, as it is if a file crashes the reader."""
     monkeypatch.setattr(parallel, "_WORTH", 1e-9)
     monkeypatch.setattr(parallel, "_LOT", 1)
-    with Killed(1) as executor, pytest.raises(InputError, match="a process ended unexpectedly"):
-        fsb.read(logs, executor=executor, cache=False)
+    with Killed(1) as executor:
+        with pytest.raises(InputError, match="a process ended unexpectedly"):
+            fsb.read(logs, executor=executor, cache=False)
+        with pytest.raises(BrokenExecutor):
+            read_chunk([Entry(str(logs), named=False)], [], executor)
