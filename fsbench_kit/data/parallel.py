@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
     """Read files. An executor takes some of many files, and of few those that have to be read one by one."""
     if executor is None or any(file.open is not None for file in files):
-        return [read for some in _batches(files, TOGETHER, _BYTES) for read in read_batch(some).files(len(some))]
+        batches = list(_batches(files, TOGETHER, _BYTES))
+        return _reads(batches, list(map(read_batch, batches)))
     if len(files) < ENOUGH and sum(map(_size, files)) < ENOUGH_BYTES:
         return _read_few(files, executor)
     return _read_many(files, executor)
@@ -41,7 +42,13 @@ _SHARE_BYTES: Final = 2**24
 
 
 def _size(file: File) -> int:
-    return 0 if file.stamp is None else file.stamp.size
+    """Return the size of a file in bytes; 0 if it is not known before it is read."""
+    if file.stamp is not None:
+        return file.stamp.size
+    try:
+        return os.stat(file.path).st_size if file.open is None else 0  # noqa: PTH116  # one of thousands
+    except OSError:
+        return 0
 
 
 def _batches(files: Sequence[File], most: int, most_bytes: int) -> Iterator[list[File]]:
@@ -99,7 +106,7 @@ def _read_one_by_one(lots: Sequence[Sequence[File]], executor: Executor) -> list
 
 
 _WORTH: Final = 1.5
-"""For how many seconds of work an executor is worthwhile: its processes may have yet to start."""
+"""For this many seconds of work an executor is worthwhile; its processes may still have to start."""
 
 _PROCESSORS: Final = os.cpu_count() or 1
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shlex
-from concurrent.futures import BrokenExecutor
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -26,6 +25,7 @@ from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
 from fsbench_kit.data.parallel import read_files
+from fsbench_kit.data.sharing import ended_processes_reported
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
@@ -99,14 +99,9 @@ def read(
     templates = templates_of(names)
     items = list(flattened(*given))
     found = [found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    try:
-        read = _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
-    except BrokenExecutor as error:
-        raise InputError(
-            "a process ended unexpectedly while it was reading",
-            hint="Is there enough memory? Fewer processes need less.",
-        ) from error
-    dataset = with_times(read)
+    with ended_processes_reported("Fewer processes need less of it."):
+        dataset = _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
+    dataset = with_times(dataset)
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset

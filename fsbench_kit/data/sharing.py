@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,3 +54,20 @@ def shared(
         timeout = None if own is None else 0
         for future in wait(running, timeout, return_when=FIRST_COMPLETED).done:
             yield running.pop(future)[0], future.result()
+
+
+@contextmanager
+def ended_processes_reported(hint: str) -> Iterator[None]:
+    """Report a reading process that has ended, with a hint what to do.
+
+    Raises
+    ------
+    InputError
+        If one has, such as one that was killed for want of memory.
+    """
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise InputError(
+            "a process ended unexpectedly while it was reading", hint=f"Is there enough memory? {hint}"
+        ) from error

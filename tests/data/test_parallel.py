@@ -136,10 +136,14 @@ def test_files_that_are_slow_to_read_are_shared_even_if_they_are_few(
     assert found[0].diagnostics.filter(pl.col("source").str.ends_with("pipe"))["code"].to_list() == ["SAME_RUN"]
 
 
+@pytest.mark.parametrize("is_folder", [True, False], ids=["folder", "files"])
 @pytest.mark.parametrize("seconds", [1e-9, 1e9])
-def test_only_what_takes_long_is_handed_over(logs: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+def test_only_what_takes_long_is_handed_over(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, is_folder: bool
+) -> None:
+    """Each file is larger than what is handed over at once, also if its size was not known before."""
     monkeypatch.setattr(parallel, "_WORTH", seconds)
-    monkeypatch.setattr(parallel, "_LOT", 1)
+    monkeypatch.setattr(parallel, "_LOT_BYTES", 1)
     calls = []
 
     class Counted(Elsewhere):
@@ -148,7 +152,8 @@ def test_only_what_takes_long_is_handed_over(logs: Path, monkeypatch: pytest.Mon
             return super().submit(function, *given)
 
     with Counted(1) as executor:
-        assert fsb.read(logs, executor=executor, cache=False).runs.height == 24
+        given = [logs] if is_folder else sorted(logs.iterdir())
+        assert fsb.read(given, executor=executor, cache=False).runs.height == 24
     assert calls == ([(batches.read_one_by_one, [f"{number:03}.txt"]) for number in (6, 9, 12) if seconds < 1])
 
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fsbench_kit.data.processes import processes
-from fsbench_kit.data.sharing import shared
-from fsbench_kit.model.errors import InputError
+from fsbench_kit.data.sharing import ended_processes_reported, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,13 +69,8 @@ class Workers:
             for number, arguments in enumerate(of):
                 yield number, here(*arguments)
             return
-        try:
+        with ended_processes_reported("Do the same again to continue where it stopped."):
             yield from shared(self._executor, self._at_once, work, of, here=here if self._others else None)
-        except BrokenExecutor as error:
-            raise InputError(
-                "a process ended unexpectedly while it was reading",
-                hint="Is there enough memory? Do the same again to continue where it stopped.",
-            ) from error
 
     def _at_once(self) -> int:
         """Return how many calls the executor can have at once: of its own processes, those that start have one."""

@@ -136,8 +136,8 @@ def _numbers_of(texts: tuple[str, ...]) -> Numbers:
 
 _MOST_FAILURES: Final = 8
 _FOR_ANOTHER: Final = 16
-"""The maximum number of logs of a kind that are tried as examples, and how many logs are worth another try. A log
-that is not a single run counts as half of the tries, as those like it are hardly single runs either."""
+"""The maximum number of logs of a kind that fail as examples, and the number of logs that justify another failure.
+One that is not a single run uses up half of them, since those like it are hardly single runs either."""
 
 
 def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
@@ -159,7 +159,7 @@ def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterato
         some = pending.pop()
         example = None
         try:
-            if failures < most:
+            if failures < most or some[0].example is not None:
                 example = Example.of(owner, clean, some[0])
         except NotOneRunError:
             failures += most // 2

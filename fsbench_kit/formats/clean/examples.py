@@ -43,7 +43,7 @@ class Figure(NamedTuple):
 
 
 class NotOneRunError(Exception):
-    """A log has several runs, or more than a run, as others of its kind most likely have."""
+    """A log is not a single run and nothing else; the others of its kind are most likely not either."""
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Example:
         Raises
         ------
         NotOneRunError
-            If it is more or less than one run.
+            If it is not a single run and nothing else.
         """
         if log.example is not None:
             (example := copy(log.example)).log = log  # keeps what was computed for it
